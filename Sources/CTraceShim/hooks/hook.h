@@ -18,8 +18,8 @@
 
 // Declares hooks. The hook of a function `f` is named lt_hook_f in the sources. The library exports it as `f`.
 //
-// Unit tests link this code instead of preloading it. There, the symbols of hooks are also lt_hook_f, so that the
-// program's own calls do not reach the hooks. Also, no recording begins by itself.
+// Unit tests link this code instead of preloading it. In such a program, a hook's symbol is lt_hook_f, too, so the
+// program's own calls do not reach the hooks. No recording begins by itself.
 
 /// Aligns the stack in a hook. Assembly code may call a hook with a misaligned stack pointer. The allocator accepts
 /// that, but the recorder's compiled code needs the alignment that the ABI demands. A hook with this attribute keeps
@@ -167,8 +167,8 @@ LT_HOOKED_SWIFT_FUNCTIONS(SET_SYMBOL)
 /// while sampling.
 extern uint8_t lt_arc_mode __attribute__((visibility("hidden")));
 
-/// The object that a reference points to, without the mark bits that a reference to a native string, a bridged object
-/// or the like may have.
+/// The address of the object that a reference points to. Clears the mark bits, which references to native strings,
+/// bridged objects and the like may have.
 #define OBJECT(reference) ((void *)((uint64_t)(reference)&LT_WORD_ADDRESS_MASK & ~7ull))
 
 #define RECORD(operation, reference)                                                                          \
@@ -202,8 +202,8 @@ extern uint8_t lt_arc_mode __attribute__((visibility("hidden")));
 /// on, and again if the trace reaches its limit.
 extern uint64_t lt_sample_period __attribute__((visibility("hidden")));
 
-/// Counts an allocation's bytes. True if none of them is sampled, so that the hook only needs to call the allocator.
-/// Never true while all calls are recorded.
+/// Counts an allocation's bytes. True if no sampling check is due within them: the hook then only needs to call the
+/// allocator. Never true while all calls are recorded.
 static LT_ALWAYS_INLINE bool lt_passes_samples(size_t size) {
   if (LT_LIKELY(lt_subtract(&lt_tls.untilSample, size))) return true;
   lt_tls.untilSample += size;
@@ -222,7 +222,7 @@ LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *s
 bool lt_light_begin(void);
 /// In a child made by fork: completes the switch to sampling, if a thread of the parent was in the middle of it.
 void lt_light_after_fork(void);
-/// Lets hooks pass on unsampled calls from now on. Called when the next allocator is known.
+/// From now on, hooks pass unsampled calls directly to the allocator. Called when the next allocator is known.
 void lt_light_open(void);
 
 // --- allocations -----------------------------------------------------------------------------------------------------

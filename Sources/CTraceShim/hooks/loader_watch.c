@@ -111,8 +111,8 @@ static initializer *lt_initializer_reached(uintptr_t place) {
 // The loader has an empty function for debuggers to stop at (`r_brk` of <link.h>). It calls that function when it
 // begins to change its list of images, and when the change is complete. The loader holds its lock during the call. The
 // call comes before the relocation of the new images (glibc 2.35 to 2.40) or after it (2.41), but always before their
-// initialisation. This file patches the empty function with a jump to a function of its own. If that fails, images are
-// examined when their code first appears on a stack, mostly when they allocate from an initialiser.
+// initialisation. This file patches the empty function with a jump to lt_loader_at_rendezvous. If that fails, images
+// are examined when their code first appears on a stack, mostly when they allocate from an initialiser.
 
 /// A copy of struct r_debug_extended from glibc 2.35's <link.h>. The loader has one for each namespace.
 struct rendezvous {
@@ -152,7 +152,7 @@ static struct {
 
 static struct image *known(const struct link_map *map, uint32_t *hint) {
   LT_CHECK(watch.images && watch.imageCount <= IMAGE_LIMIT);
-  // Start at the hint: the images are mostly in the loader's order.
+  // Start at the hint, because the images are mostly in the loader's order.
   for (uint32_t k = 0; k < watch.imageCount; k++) {
     uint32_t i = (*hint + k) % watch.imageCount;
     if (watch.images[i].map != map || watch.images[i].bias != map->l_addr || watch.images[i].dynamic != map->l_ld)
@@ -174,8 +174,8 @@ static struct image *keep(const struct link_map *map, const struct rendezvous *s
 // --- other namespaces ------------------------------------------------------------------------------------------------
 //
 // Each other namespace has its own C library, so calls of malloc there do not reach the preloaded hooks. If the
-// allocations of a namespace's objects are recorded, the frees of the objects must be recorded, too, and so must the
-// memory that holds the objects.
+// allocations of a namespace's objects are recorded, then the frees of these objects must be recorded, too. The same is
+// true for other memory of the namespace, which may hold the objects.
 
 enum { SPACE_IMAGE_LIMIT = 1024 };
 
@@ -310,8 +310,9 @@ static void finish(void) {
     if (watch.spaces[i]) bind(watch.spaces[i]);
 }
 
-/// Prepares a new image, after all new images have been examined. Work on the image that needs its relocation will run
-/// before the first of the new images is initialised. False if the image is already relocated.
+/// Prepares a new image, after all new images have been examined. If the image needs work after its relocation,
+/// arranges that `finish` runs before the first of the new images is initialised. False if the image is already
+/// relocated.
 static bool prepare(struct image *known) {
   bool isToBeBound = is_programs(known->space) ? watch.bindsTables && !known->isBound
                                                : number_of(known->space) >= 0 && !is_also_programs(known);

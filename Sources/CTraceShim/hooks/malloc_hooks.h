@@ -9,8 +9,8 @@
 
 // --- C++ operators ---------------------------------------------------------------------------------------------------
 
-// Hooks of the C++ operators new and delete, for allocators that define these operators. jemalloc, tcmalloc and
-// mimalloc do, and their operators do not call malloc or free.
+// Hooks of the C++ operators new and delete, for allocators that define these operators. Such allocators are jemalloc,
+// tcmalloc and mimalloc. Their operators do not call malloc, so the hook of malloc does not see these calls.
 //
 // The operators of the C++ libraries call malloc and free, so the hooks of malloc and free see those calls. Therefore
 // the operators are not interposed by name. Instead, the tables of images are bound to the hooks, and only if the
@@ -19,7 +19,7 @@
 struct lt_operator_hook {
   const char *name; ///< of the symbol
   void *hook;
-  void **next; ///< must be set before any reference leads to the hook
+  void **next; ///< where the hook finds the next operator; must be set before a reference leads to the hook
 };
 
 enum { LT_OPERATOR_COUNT = 20 };
@@ -41,7 +41,7 @@ static inline void lt_task_memory_clear(void *block, size_t size) {
   lt_clear_memory(block, size);
 }
 
-/// Tells whether an image has a concurrency runtime. `runtime`: the Swift runtime found in the image; NULL or without
+/// True if an image contains a concurrency runtime. `runtime`: the Swift runtime found in the image; NULL or without
 /// `retain` if there is none.
 bool lt_task_memory_has_runtime(const struct lt_loaded_image *image, const struct lt_swift_runtime *runtime);
 /// Learns which calls of malloc the image's concurrency runtime makes. False if the image contains more than the

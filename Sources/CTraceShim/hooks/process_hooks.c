@@ -50,7 +50,7 @@
 //
 // A filter may end the process at a system call that the filter does not allow. This could be the recorder's next
 // system call. Therefore the program's calls of prctl and syscall are watched, and a new filter is tested against each
-// system call that the recorder makes. If the filter does not allow all of them, recording stops, or goes on without
+// system call that the recorder makes. If the filter does not allow all of them, recording stops, or continues without
 // heap images.
 //
 // prctl, arch_prctl and syscall can also make two instructions that the recorder uses raise SIGSEGV: rdtsc and cpuid.
@@ -379,8 +379,8 @@ LT_EXPORT int lt_hook_setns(int descriptor, int kind) { LOSE_REACH_ALONE(setns, 
 
 // === waits ===========================================================================================================
 
-// The recorder has children of its own, which write heap images. The hooks hide these children from two kinds of calls
-// of the host: calls that wait for children of any kind, and calls that return sums over all children.
+// The recorder starts child processes that write heap images. The hooks hide these children from the host's calls that
+// wait for children of any kind. They also hide them from calls that return sums over all children.
 
 static bool is_for_all_kinds(int options) { return options & (__WALL | __WCLONE); }
 

@@ -16,15 +16,15 @@
 // Any thread can call them at any time. They do nothing while nothing is recorded, and inside a signal handler that
 // interrupted a call of the allocator. `name` and `file` are UTF-8, may be NULL, and are not kept.
 
-/// Writes a mark: the program has asked to end the process. The mark's stack ends at the caller of the hook whose frame
-/// address is `hookFrame`.
+/// Writes the mark LT_MARK_END: the program is about to end the process. The mark's stack ends at the caller of the
+/// hook whose frame address is `hookFrame`.
 void lt_mark_end(const uintptr_t *hookFrame);
 
 /// Begins a scope in the running task or, outside of tasks, in the calling thread. Returns its number, or 0 if it was
 /// not recorded.
 LT_EXPORT uint64_t leaktrace_scope_begin(const char *name, const char *file, uint32_t line);
-/// Ends the scope `number`, in whatever task or thread it began. The objects that remain in the scope may take
-/// `graceNanoseconds` to be freed. Does nothing if `number` is 0. Readers of the trace ignore a second end.
+/// Ends the scope `number`, which may have begun in another task or thread. The objects that remain in the scope may
+/// take `graceNanoseconds` to be freed. Does nothing if `number` is 0. Readers of the trace ignore a second end.
 LT_EXPORT void leaktrace_scope_end(uint64_t number, uint64_t graceNanoseconds);
 /// Begins a new generation.
 LT_EXPORT void leaktrace_mark(const char *name, const char *file, uint32_t line);
@@ -38,11 +38,11 @@ LT_EXPORT uint64_t leaktrace_repetition_begin(void);
 /// Returns the image's number, or −errno.
 LT_EXPORT int leaktrace_round_end(uint64_t repetition, uint64_t round, uint64_t scope, const char *name,
                                   const char *file, uint32_t line);
-/// Returns the path of the trace that this process is writing, or NULL. The pointer stays valid; in a child made by
-/// fork it may later hold another trace's path.
+/// Returns the path of the trace that this process is writing, or NULL. The pointer stays valid. In a child made by
+/// fork, the text at the pointer may later change to another trace's path.
 LT_EXPORT const char *leaktrace_trace_path(void);
-/// Takes a snapshot named `label` (UTF-8, may be NULL). Waits for an earlier snapshot that is being written, but not
-/// for the writing of its own. Returns the snapshot's number, from 1, or −errno. May be called by any thread.
+/// Takes a snapshot named `label` (UTF-8, may be NULL). Waits until an earlier snapshot is written, but not until its
+/// own image is written. Returns the snapshot's number, from 1, or −errno. May be called by any thread.
 LT_EXPORT int leaktrace_snapshot(const char *label);
 
 /// Like leaktrace_snapshot, but waits until its own image is written or has failed.

@@ -94,9 +94,9 @@ static void on_request(int number, siginfo_t *information, void *context) {
   else lt_snapshot_answer(context);
 }
 
-/// The interrupted thread waits if the previous round's image is still being written. This is safe: the image is
-/// written by a copy of the process, which needs nothing of the host. Without an image of its own, a round would be
-/// counted with the next round, which would look larger.
+/// The interrupted thread waits if the previous round's image is still being written. This is safe, because a copy of
+/// the process writes the image and never waits for the host. A round without an image would count as part of the next
+/// round, which would look larger.
 static void on_round(int number, siginfo_t *information, void *context) {
   (void)information;
   if (!lt_is_recording_process()) end_by(number);
@@ -171,8 +171,8 @@ void lt_snapshot_signals_init(uint32_t request, uint32_t round) {
   snapshotSignals.isOn = true;
   atomic_store(&snapshotSignals.endingSince, 0);
   atomic_store(&snapshotSignals.handledBefore, 0);
-  // The first process of a container (PID 1) is not ended by signals that it does not handle, so the ending signals are
-  // left alone there.
+  // The kernel does not end the first process of a container (PID 1) by signals that it does not handle. So the
+  // recorder does not handle the ending signals there.
   const int numbers[] = {snapshotSignals.request, snapshotSignals.round, SIGTERM, SIGINT, SIGHUP};
   for (int i = 0; i < (lt_process_id() == 1 ? 2 : 5); i++) {
     struct sigaction action;
@@ -241,8 +241,8 @@ LT_EXPORT int lt_hook___sigaction(int number, const struct sigaction *action, st
 
 typedef void (*signal_handler)(int);
 
-/// Corrects a call that has set `handler` and returned `before`: installs the recorder's handler again if necessary,
-/// and returns the result that the host expects.
+/// Corrects a call that has set `handler` and returned `before`. Installs the recorder's handler again if necessary.
+/// Returns the result that the host expects.
 static signal_handler correct(int number, signal_handler handler, signal_handler before) {
   if (before == SIG_ERR || !is_handled_here(number)) return before;
   if (before == (signal_handler)(void *)on_handled_signal) before = snapshotSignals.handled[number].sa_handler;

@@ -1,4 +1,4 @@
-// The signals that cause a snapshot: one signal requests a snapshot, one ends a round of work, and the others end the
+// The signals that cause a snapshot. One signal requests a snapshot, and one ends a round of work. The others end the
 // process by default.
 
 #ifndef LEAKTRACE_SIGNAL_HOOKS_H

@@ -51,9 +51,9 @@ static void register_handlers(bool isJoined) {
   if (isDone) return;
   isDone = true;
   pthread_atfork(NULL, NULL, lt_process_after_fork);
-  // The exit handler is registered for no library, and before main registers its own, so it runs after all other
-  // handlers and destructors. In a joined process, it would run before them. There, this library's destructor ends the
-  // recording, because it runs later.
+  // The exit handler belongs to no library, and is registered before main registers its handlers. So it runs after all
+  // other handlers and destructors. In a joined process, it would run before them. There, this library's destructor
+  // ends the recording, because the destructor runs later.
   lt_exit_hooks_init(isJoined ? NULL : finish_at_exit);
 }
 

@@ -18,8 +18,8 @@
 // Hooks in the Swift runtime's pointers. They guard, call and record, and do nothing else.
 //
 // A release is recorded before it happens, because it may free the object. A retain is recorded before it happens, too.
-// This is safe, since the caller holds the object, and lets the hook call the runtime last. A call that may fail is
-// recorded after it has succeeded.
+// This is safe, since the caller holds the object. In this order, the hook can tail-call the runtime. A call that may
+// fail is recorded after it has succeeded.
 //
 // A process may have several runtimes. Each runtime has its own pointers, and so gets its own hooks, which call that
 // runtime's functions.
@@ -184,8 +184,8 @@ static void lt_swift_hooks_remove(unsigned number) {
 
 // Assigns the sets of hooks to runtimes.
 
-/// For each set of hooks, the addresses of its runtime's image; `end` is 0 if the set is free. Changed by one thread at
-/// a time: before hooks are on, under the loader's lock, or by the one thread that refreshes the list of images.
+/// For each set of hooks, the addresses of its runtime's image; `end` is 0 if the set is free. Only one thread at a
+/// time changes this: before hooks are on, under the loader's lock, or while it refreshes the list of images.
 static struct { uintptr_t start, end; } hooked[LT_SWIFT_RUNTIME_LIMIT];
 
 void lt_swift_runtimes_hook(const struct lt_loaded_image *image, const struct lt_swift_runtime *runtime) {
@@ -245,7 +245,7 @@ void lt_swift_runtimes_unhook(void) {
 // the runtime.
 //
 // If exactly one image defines these functions, the hooks call that image's functions. If no image does yet, or several
-// do, each call is passed to the runtime of its caller: the functions of another runtime may expect another layout of
+// do, each call is passed to the runtime of its caller. The functions of another runtime may expect another layout of
 // objects.
 
 /// One row for each function: result, name here, name in the runtime, parameters, arguments.
@@ -304,8 +304,8 @@ struct question {
   void *function;
 };
 
-/// Finds the function that a hook must call: the definition in the caller's image, else in an image that the caller's
-/// image refers to, else the first one. NULL if no image defines the function.
+/// Finds the function that a hook must call. Prefers a definition in the caller's image, then one in an image that the
+/// caller's image refers to, then the first definition. NULL if no image defines the function.
 static void *search_images(uintptr_t caller, unsigned index) {
   struct search search = {.symbol = symbolNames[index], .caller = caller};
   dl_iterate_phdr(look_at_image, &search);

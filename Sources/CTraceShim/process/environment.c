@@ -37,7 +37,7 @@ enum {
 static const char ownPrefix[] = LT_SETTING_PREFIX;
 static const char preloadPrefix[] = "LD_PRELOAD=";
 
-/// Copies a text; "" if it does not fit.
+/// Copies a text, or writes "" if the text does not fit.
 static void copy(char *to, size_t size, const char *from) {
   size_t length = from ? strlen(from) : 0;
   if (length >= size) length = 0;
@@ -362,8 +362,8 @@ static struct block *map_block(size_t size, int32_t place) {
   return block;
 }
 
-/// True if the user will not return the block: it was a child made by vfork, and now runs another program or has ended.
-/// The thread that called vfork goes on only after that.
+/// True if the user will not return the block. Such a user is a child made by vfork that now runs another program or
+/// has ended. The thread that called vfork continues only after that.
 static bool is_left(const struct place *place, pid_t user, pid_t self) {
   pid_t process = lt_identity_claimant();
   if (user == self || !process || lt_thread_exists(process, user)) return false;

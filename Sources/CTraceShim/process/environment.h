@@ -47,6 +47,7 @@ void lt_environment_stop_following(void);
 /// passes the result to lt_environment_free. Returns `environment` itself if LD_PRELOAD did not name this library, or
 /// if there is no memory. `finishedTrace`: the trace whose live file the new program is to remove, or NULL.
 char **lt_environment_for_child(char *const environment[], bool isTraced, const char *finishedTrace);
+/// Frees an environment that lt_environment_for_child returned. Does nothing if it is `environment` or NULL.
 void lt_environment_free(char **made, char *const environment[]);
 
 // --- blocks ----------------------------------------------------------------------------------------------------------
@@ -59,6 +60,7 @@ void lt_environment_free(char **made, char *const environment[]);
 
 /// Returns `size` bytes, or NULL if there is no memory. The caller may be a child that shares its parent's memory.
 void *lt_environment_block_take(size_t size);
+/// Returns a block from lt_environment_block_take, so that it can be reused.
 void lt_environment_block_return(void *memory);
 /// Resets the blocks in a child made by fork: the threads that had them do not exist there.
 void lt_environment_block_reset_after_fork(void);

@@ -18,14 +18,14 @@
 
 /// When a forked child executes another program, its trace is kept if it has at least this number of events.
 enum { WORTH_KEEPING = 1000 };
-/// Time that a thread may need after it has seen that hooks are on, until it is marked as inside a hook or has
-/// registered its state.
+/// The time to wait for a thread that has just seen that hooks are on. After this time, the thread is marked as inside
+/// a hook, or has registered its state.
 enum { WAY_IN_NANOSECONDS = 20000000 };
 
 // --- news ------------------------------------------------------------------------------------------------------------
 
-/// Makes the changed description be written: by the calling thread if it records, otherwise by the next thread that
-/// calls lt_thread_prepare.
+/// Writes the changed description if the calling thread records. Otherwise the next thread that calls lt_thread_prepare
+/// writes it.
 static void announce_changes(void) {
   struct lt_thread *t = lt_description_has_changed() ? lt_enter() : NULL;
   if (t) lt_leave();

@@ -29,16 +29,16 @@ void lt_process_before_exec(bool isLast, struct lt_exec_copies *copies);
 void lt_process_after_failed_exec(const struct lt_exec_copies *copies);
 /// True if this process has its own memory. A child made by vfork shares its parent's.
 bool lt_process_has_own_memory(void);
-/// Ends the recording while the process goes on, and reports the reason. Afterwards the recorder makes no system calls
-/// of its own, and has no thread.
+/// Ends the recording while the process continues, and reports the reason. Afterwards the recorder makes no system
+/// calls of its own, and has no thread.
 void lt_process_stop(const char *why);
-/// Ends the recording while the process goes on, so that another recording can begin later. The calling thread must not
-/// be in a hook. False if nothing is recorded, or if the recording is already being ended.
+/// Ends the recording while the process continues, so that another recording can begin later. The calling thread must
+/// not be in a hook. False if nothing is recorded, or if the recording is already being ended.
 bool lt_process_detach(void);
-/// Frees the state of a recording that was ended by lt_process_detach or by itself. Waits, with a limit, until no
-/// thread is inside a hook. False if a thread still is.
+/// Frees the state of a recording that lt_process_detach has ended, or that has stopped by itself. Waits for a limited
+/// time until no thread is inside a hook. Returns false, without freeing the state, if a thread still is inside one.
 bool lt_process_forget_recording(void);
-/// Closes the trace for good. May be called twice, and in any process.
+/// Closes the trace for good, with an LT_CLOSE_… reason. May be called twice, and in any process.
 void lt_process_finish(uint32_t reason);
 /// Counts a child that is not traced.
 void lt_process_count_untraced_child(void);

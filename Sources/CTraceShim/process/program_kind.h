@@ -1,4 +1,4 @@
-// A program that is about to replace another: whether this library can be preloaded into it.
+// Determines whether this library can be preloaded into a program that is about to be executed.
 
 #ifndef LEAKTRACE_PROGRAM_KIND_H
 #define LEAKTRACE_PROGRAM_KIND_H
@@ -6,8 +6,8 @@
 enum lt_program_kind {
   LT_PROGRAM_PRELOADS, ///< it can be preloaded, or its kind is unknown
   LT_PROGRAM_STATIC,   ///< it has no loader, so the variables affect only its children
-  /// it has another loader, or is for another processor, or one of its libraries must be loaded first: with this
-  /// library preloaded, it would print an error or end
+  /// it has another loader, is for another processor, or has a library that must be loaded first. With this library
+  /// preloaded, it would print an error or end
   LT_PROGRAM_FOREIGN,
   LT_PROGRAM_MISSING, ///< there is no file that can be executed: it cannot replace this program
 };

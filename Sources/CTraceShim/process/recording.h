@@ -44,22 +44,22 @@ bool lt_description_is_forked(void);
 
 // Notices when the trace has reached its limit, and then makes the recorder switch to sampling.
 
-/// Sets the function that switches to sampling. A hook calls it. The function returns false if it must be called again
+/// Sets the function that switches to sampling. A hook calls this function. It returns false if it must be called again
 /// later.
 void lt_trace_limit_observe(bool (*goOver)(struct lt_thread *thread));
 /// Watches the size of the open trace. `bytes`: the limit; 0 for none.
 void lt_trace_limit_begin(uint64_t bytes);
-/// Checks the trace's size. Called when a thread has sealed a chunk. If there is no limit, this takes a single load.
+/// Checks the trace's size. Needs a single load if there is no limit. Called when a thread has sealed a chunk.
 void lt_trace_limit_check(void);
-/// Switches to sampling if the limit was reached. Called by a hook, on the program's stack. Otherwise this takes a
-/// single load.
+/// Switches to sampling if the limit was reached. Otherwise needs a single load. Called by a hook, on the program's
+/// stack.
 void lt_trace_limit_heed(struct lt_thread *thread);
 
 // --- beginning -------------------------------------------------------------------------------------------------------
 
 // Begins the recording of this process, and of children made by fork.
 
-/// Begins a recording with the current settings. False, after reporting the reason, when that is not possible.
+/// Begins a recording with the current settings. If that is not possible, reports the reason and returns false.
 bool lt_recording_begin(void);
 /// True if this process is the one whose trace is open.
 bool lt_recording_is_on(void);
@@ -71,7 +71,7 @@ void lt_process_after_fork(void);
 /// Frees the state of a recording that has ended, so that another can begin. Used when recordings are attached to a
 /// running process. No thread may be inside a hook, and all threads' states must have been freed.
 void lt_recording_forget(void);
-/// Called in a followed child that has not begun its trace. No trace will begin.
+/// Gives up the trace of a followed child whose trace has not begun.
 void lt_recording_forgo(void);
 /// Does the periodic work when a thread has sealed a chunk. For example, it refreshes the list of images and samples
 /// the memory use.

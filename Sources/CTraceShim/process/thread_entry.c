@@ -91,8 +91,8 @@ void lt_thread_forget_all(void) {
   for (struct lt_thread *t = lt_thread_unlist_all(), *next; t; t = next) {
     next = atomic_load(&t->next);
     LT_CHECK(t->room && t->roomSize);
-    // A running thread still refers to its state. The thread must find it as in a child made by fork: zero, not ready,
-    // without a number.
+    // A running thread still refers to its state. That state must then look as in a child made by fork: zero, not
+    // ready, without a number.
     bool isNeeded = is_used(atomic_load(&t->claim)) && lt_thread_exists(process, atomic_load(&t->osThread));
     lt_compressor_return(t->compressor);
     if (t->slot) lt_unmap(t->slot, LT_SLOT_SIZE);

@@ -50,6 +50,7 @@ static LT_ALWAYS_INLINE struct lt_thread *lt_enter(void) {
   return thread;
 }
 
+/// Ends a hook that lt_enter has begun.
 static LT_ALWAYS_INLINE void lt_leave(void) {
   LT_CHECK(lt_tls.hookDepth == 1);
   __asm__ volatile("" ::: "memory");
@@ -57,8 +58,8 @@ static LT_ALWAYS_INLINE void lt_leave(void) {
   lt_tls.hookDepth = 0;
 }
 
-/// Waits, with a limit, until no other thread is inside a hook. Called after hooks were switched off. False if a thread
-/// still is.
+/// Waits for a limited time until no other thread is inside a hook. Called after hooks were switched off. False if a
+/// thread still is inside a hook.
 bool lt_thread_await_others(void);
 /// Frees the states of all threads. Hooks must be off, and no thread may be inside a hook. A thread that is still
 /// running gets a new state when it next records.

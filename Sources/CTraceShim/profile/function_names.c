@@ -249,7 +249,7 @@ enum {
   NAME_LIMIT = 4096,    ///< bytes of a name
   COPY_STACK_SIZE = 4 << 20,
   COPY_SECONDS = 30,
-  FAILURE_LIMIT = 5, ///< after so many copies that did not finish, no more are made
+  FAILURE_LIMIT = 5, ///< after this many copies that did not finish, no more copies are made
   MILLISECOND = 1000000,
 };
 /// The bit that is set in the key of a function's beginning, and clear in the key of an address that is looked up.
@@ -376,7 +376,7 @@ static bool ends_with(const char *text, const char *end) {
 }
 
 /// Finds the runtime's function swift_demangle in the runtime's library, or in the program if it contains the runtime.
-/// The program is the first of all mappings.
+/// The program's mapping is the first in the list.
 static demangle *find_demangle(const struct lt_code_maps *maps) {
   for (uint32_t i = maps->count; i-- > 0;) {
     struct lt_elf_file file;
@@ -473,7 +473,8 @@ struct task {
 /// copy was made.
 static void run_copy(void *task) {
   const struct task *t = task;
-  // End with the maker: if it has ended, the copy may wait for a lock that is never released.
+  // End together with the process that made this copy. Without that process, the copy may wait for a lock that is never
+  // released.
   lt_syscall6(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
   lt_snapshot_set_expendable();
   lt_isolated_task_set_single();

@@ -1,4 +1,4 @@
-// Names of functions: the mapped files that contain them, and a copy of the process that makes them readable.
+// Finds the names of functions in the files that are mapped, and makes them readable in a copy of the process.
 
 #ifndef LEAKTRACE_FUNCTION_NAMES_H
 #define LEAKTRACE_FUNCTION_NAMES_H
@@ -64,8 +64,8 @@ void lt_copy_allocator_rewind(void);
 // Finds the functions that contain addresses, and their readable names, from the symbols of their files.
 //
 // The Swift runtime has a function that turns a mangled name into a readable one. That function allocates, so it is
-// called where no other code allocates: in a short-lived copy of the process, which uses an allocator of its own. Names
-// are kept, so a copy is made only for new functions. The number of names is bounded.
+// called where no other code allocates. This is a short-lived copy of the process, with a separate allocator. Names are
+// kept, so a copy is made only for new functions. The number of names is bounded.
 
 enum {
   LT_FUNCTION_LIMIT = 1 << 15,

@@ -36,7 +36,7 @@ void lt_heap_profile_reset_after_fork(void);
 // Writes a heap profile to a file at an interval, in a task that is none of the program's threads.
 
 enum {
-  /// The number of files beside the trace: one a minute for an hour. Then the oldest file is replaced.
+  /// The number of files next to the trace: one a minute for an hour. Each further profile replaces the oldest file.
   LT_PROFILE_FILES = 60,
 };
 

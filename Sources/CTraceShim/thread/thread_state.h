@@ -93,8 +93,8 @@ struct lt_thread {
   /// zero before registration, while paused, in a child made by fork, and when lt_thread_prepare has work to do
   _Atomic uint32_t isReady;
   uint32_t isExact; ///< true if every event carries its time
-  /// The end of the events payload, and the place where the next event must request room. Only the thread itself moves
-  /// them. `cursor` lies in the slot; `limit` is at most `end`.
+  /// `cursor` is the end of the events payload, in the slot. From `limit` on, an event must request room; it is at most
+  /// `end`. Only the thread itself changes both.
   uint8_t *cursor, *limit;
   struct lt_live_slot *slot;
   uint64_t recent[LT_RECENT_COUNT];
@@ -224,8 +224,8 @@ void lt_hooks_connect(_Atomic uint32_t *pauseSwitch);
 // The recorder's own stacks. Some work needs more stack than a small coroutine or a signal stack may have left.
 //
 // While a thread is on such a stack, all signals except faults are blocked. Otherwise a handler could run on the
-// recorder's stack. Or a handler with a stack of its own could overwrite the frames of another handler that had called
-// the recorder.
+// recorder's stack. Or a handler with a signal stack could overwrite the frames of another handler that had called the
+// recorder.
 
 /// The most bytes of the host's stack that a hook uses, in addition to the hooked function's own.
 enum { LT_HOST_STACK_BUDGET = 1024 };
