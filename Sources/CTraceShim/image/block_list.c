@@ -82,7 +82,7 @@ static struct writer {
   uint8_t *events, *definitions;               ///< CHUNK_SIZE bytes each
   size_t eventSize, definitionSize;            ///< bytes that are used in these buffers
   uint64_t eventCount, lastAddress;
-  uint32_t partCount;  ///< number of parts written, for a list beside events
+  uint32_t partCount;  ///< number of parts written, if events are recorded, too
   uint64_t literal;    ///< the last key that was written in full
   uint32_t stackDepth; ///< number of frames of the stack that a reader knows; at most STACK_LIMIT
   int error;
@@ -233,7 +233,7 @@ static uint8_t *put_stack(uint8_t *p, const uint64_t *keys, uint32_t count) {
   return p + (q - change);
 }
 
-/// Reserves room for the head of the next part of a list beside events.
+/// Reserves room for the head of the next part, in a list that adds to events.
 static void begin_part(void) {
   writer.eventSize = sizeof(struct lt_block_part);
   writer.lastAddress = 0;

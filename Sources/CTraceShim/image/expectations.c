@@ -26,7 +26,7 @@
 //
 // The table is indexed by address. The low bits of an entry's address give its usual slot. So neighbours in memory are
 // neighbours in the table, and few pages of the table become resident. If the usual slot is taken, the entry goes to
-// one of a few other slots. A free checks as many slots as any entry has ever needed.
+// one of a few other slots. A free checks only the number of slots that some entry has needed so far.
 
 enum {
   /// a power of two. Blocks take at least 16 bytes, so 32 MB of memory have one slot for each block

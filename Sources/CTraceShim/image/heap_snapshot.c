@@ -40,8 +40,8 @@ enum {
   WAIT_SECONDS = 300, ///< the longest time that the process waits for an image to be written
 };
 
-/// Who may use the state below: no one, the thread that takes a snapshot, the copy that writes it, or the thread
-/// that cleans up afterwards.
+/// The user of the state below: none, the thread that takes a snapshot, the copy that writes it, or the thread that
+/// cleans up afterwards.
 enum { OWNER_NONE = 0, OWNER_TAKING = 1, OWNER_WRITING = 2, OWNER_COLLECTING = 3 };
 
 static struct {
@@ -124,8 +124,8 @@ bool lt_snapshot_is_helper(pid_t child) {
                        child == atomic_load(&snapshots.freeze.tracer));
 }
 
-/// Cleans up after the copy if the copy is done or dead. Returns true if it was. Signals must be blocked: a handler
-/// that called this function in the middle would wait for its own thread.
+/// Cleans up after the copy if the copy has finished or was killed. Returns true if so. Signals must be blocked.
+/// Otherwise, a handler could call this function in the middle of the cleanup, and would wait for its own thread.
 static bool collect_undisturbed(void) {
   uint32_t writing = OWNER_WRITING;
   LT_CHECK(has_memory());
@@ -189,7 +189,7 @@ static void note_time(void *unused) {
   snapshots.job.snapshot.monotonic = lt_clock_nanoseconds(CLOCK_MONOTONIC);
 }
 
-/// Takes the snapshot, without waiting for its image. Runs on a stack of its own, since the host's stack may be nearly
+/// Takes the snapshot, without waiting for its image. Runs on a separate stack, since the host's stack may be nearly
 /// full, or small.
 static void begin(void *unused) {
   (void)unused;
@@ -235,9 +235,9 @@ static bool is_passed(uintptr_t address) {
          lt_is_own_address(address);
 }
 
-/// Describes the calling thread in the host's code that called this library, or where a signal interrupted the thread.
-/// Memory below the stack pointer is not in use, except for the part that the ABI lets an interrupted function use.
-/// `isInHook` is true in a hook that is about to release something.
+/// Fills in the calling thread's registers at the point where the host called this library, or where a signal
+/// interrupted the thread. Memory below the stack pointer is not in use, except for the part that the ABI lets an
+/// interrupted function use. `isInHook` is true in a hook that is about to release something.
 static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, uint32_t reason,
                                            const ucontext_t *interrupted, bool isInHook) {
   *self = (struct lt_snapshot_thread){.osThread = (uint32_t)lt_thread_id(),
@@ -266,8 +266,8 @@ static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, uint
     lt_describe_frame(self, &registers);
     return;
   }
-  // The function of that frame pushed the registers that calls preserve right below its frame's two words, at least
-  // those that have changed since.
+  // The frame's function pushed the registers that calls preserve right below the two words of its frame. It pushed at
+  // least those that have changed since.
   self->stackPointer = (uint64_t)(frame - LT_SAVED_REGISTERS);
   self->instructionPointer = frame[1];
 }
@@ -308,7 +308,7 @@ static int take(uint32_t reason, const char *label, const ucontext_t *interrupte
   } else if (isCounted && is_every_request_answered()) {
     atomic_store(&snapshots.owner, OWNER_NONE);
   } else {
-    // From now on events need times that tell later events from events before the image.
+    // From now on, events need exact times. Readers then know which events came before the image.
     LT_CHECK(atomic_load(&snapshots.owner) == OWNER_TAKING && has_memory());
     lt_exact_time_require();
     snapshots.job.startNanoseconds = start;

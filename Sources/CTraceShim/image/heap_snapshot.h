@@ -11,10 +11,10 @@
 
 // --- images ----------------------------------------------------------------------------------------------------------
 
-// Decides when to take a heap image of the running process, and on what thread. thread_freeze makes a copy of the
-// process, and snapshot_writer writes the image from the copy's memory.
+// Decides when to take a heap image of the running process, and on what thread. For an image, thread_freeze makes a
+// copy of the process. Then snapshot_writer writes the image from the copy's memory.
 
-/// What a call waits for, in addition to the moment while all threads are stopped.
+/// What a call waits for. Every call also waits while all threads are stopped.
 enum lt_snapshot_wait {
   LT_SNAPSHOT_RETURNS = 0, ///< waits for nothing else
   LT_SNAPSHOT_FOLLOWS = 1, ///< waits for the end of an earlier snapshot

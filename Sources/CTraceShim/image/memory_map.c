@@ -93,8 +93,8 @@ int lt_memory_map_read(struct lt_memory_map *map) {
   memset(map, 0, sizeof *map);
   map->limit = REGION_LIMIT;
   map->regions = lt_map_private(REGION_LIMIT * sizeof *map->regions);
-  // The buffer stays mapped until the map is freed. The kernel's list contains the buffer, which must be recognised as
-  // the recorder's own. If the buffer were unmapped, a later mapping at its address would count as the program's.
+  // The buffer stays mapped until the map is freed. The kernel's list contains the buffer, so the buffer must still be
+  // noted as the recorder's own when the list is used. Otherwise, its region would count as the program's.
   char *text = map->text = lt_map_private(READ_SIZE);
   int descriptor = lt_open("/proc/self/maps", O_RDONLY, 0), error = 0;
   if (!map->regions || !text) error = -ENOMEM;
@@ -214,9 +214,9 @@ const struct lt_snapshot_region *lt_memory_map_find(const struct lt_memory_map *
 
 // Finds the resident pages of this process, and reads their words. Calls nothing that allocates.
 //
-// Some pages of a readable mapping cannot be read. Such a page may be a guard page, damaged, or behind the end of a
-// file that was truncated. Most are recognised before the scan reads them. The others raise a signal in this process,
-// which is a copy of the host. Its signal handler maps an empty page there.
+// Some pages of a readable mapping cannot be read. Such a page may be a guard page, may be damaged, or may lie after
+// the end of a file that was truncated. Most are recognised before the scan reads them. The others raise a signal in
+// this process, which is a copy of the host. Its signal handler maps an empty page there.
 
 enum {
   PAGE = LT_MEMORY_PAGE,
@@ -252,8 +252,8 @@ static void on_fault(int number, siginfo_t *information, void *context) {
 void lt_catch_unreadable_pages(void) {
   lt_set_fault_handler(SIGSEGV, on_fault);
   lt_set_fault_handler(SIGBUS, on_fault);
-  // Protection keys restrict the program's own accesses. The image contains only addresses, and addresses behind a key
-  // are references too.
+  // Protection keys restrict the program's own accesses. The image contains only addresses, and addresses in protected
+  // memory are references, too.
   lt_allow_protected_memory();
 }
 
@@ -303,13 +303,13 @@ static void look_up_residence(struct lt_memory_scan *scan, const struct lt_snaps
     for (uint32_t i = 0; i < pages; i++) residence[i] &= LT_PAGE_PRESENT;
     return;
   }
-  // A mapping may be longer than its file. The pages behind the file's end cannot be read.
+  // A mapping may be longer than its file. The pages after the file's end cannot be read.
   for (uint32_t i = 0; i < pages; i++)
     residence[i] = lt_is_readable(address + (uint64_t)i * PAGE) ? LT_PAGE_PRESENT : 0;
 }
 
-/// Finds the first resident page with a kernel before 6.7. mincore is fast here, because it fills in a whole gibibyte
-/// without page tables in one step.
+/// Finds the first resident page with a kernel before 6.7. mincore is fast here: in one step, it fills in a whole
+/// gibibyte that has no page tables.
 static uint64_t first_resident(const struct lt_snapshot_region *region, uint64_t address) {
   while (region->end - address >= (uint64_t)CHUNK_PAGES * PAGE) {
     if (lt_syscall(SYS_mincore, address, (uint64_t)CHUNK_PAGES * PAGE, pageReader.chunkResidence) != 0) break;

@@ -27,8 +27,8 @@ struct lt_memory_map {
 bool lt_memory_map_parse_line(const char *line, size_t length, struct lt_snapshot_region *region);
 /// Reads all mappings of this process. Returns 0 or −errno. In either case, lt_memory_map_free must be called.
 int lt_memory_map_read(struct lt_memory_map *map);
-/// Makes the ranges regions of their own, and marks them as the recorder's. Sorts the ranges. Returns false if there is
-/// no room.
+/// Splits the regions at the ranges, and gives each range the kind LT_REGION_RECORDER. Sorts the ranges. Returns false
+/// if there is no room for more regions.
 bool lt_memory_map_mark_own(struct lt_memory_map *map, struct lt_own_range *ranges, uint32_t count);
 void lt_memory_map_free(struct lt_memory_map *map);
 /// Returns the region that contains the address, or NULL. Takes logarithmic time.

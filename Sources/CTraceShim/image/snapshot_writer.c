@@ -23,8 +23,8 @@
 
 // --- kept images -----------------------------------------------------------------------------------------------------
 
-// Takes back heap images, so that old images are further apart than recent ones. All of this runs in the copy that
-// writes an image.
+// Removes heap images from the trace, so that old images are further apart than recent ones. All of this runs in the
+// copy that writes an image.
 
 #define TIME_UNIT_MASK ((1ull << LT_TIME_SHIFT) - 1)
 /// The most voids that an image may use. Adjacent voids are joined, so there are few.
@@ -43,8 +43,8 @@ uint32_t lt_kept_images_choose(const uint64_t *times, uint32_t count) {
   uint64_t now = times[count - 1];
   uint32_t best = 1;
   double least = 2;
-  // The first and the last image stay. Taking back an image leaves a gap between its neighbours. Choose the image whose
-  // gap is smallest in relation to the age of the gap's older end.
+  // The first and the last image stay. The removal of an image leaves a gap between its neighbours. Choose the image
+  // whose gap is smallest in relation to the age of the gap's older end.
   for (uint32_t i = 1; i + 1 < count; i++) {
     LT_CHECK(times[i - 1] <= times[i]);
     double age = (double)(now - times[i - 1]), share = age > 0 ? (double)(times[i + 1] - times[i - 1]) / age : 0;
@@ -130,8 +130,8 @@ static void finish(struct void_run *run) {
   run->size = 0;
 }
 
-/// Takes back the image of the given time. Joins adjacent voids, and the few bytes between them that are too short for
-/// a header.
+/// Removes the image of the given time. Joins adjacent voids, and the few bytes between them that are too short for a
+/// header.
 static void take_back(uint64_t from, uint64_t time) {
   struct lt_placed_chunk chunk;
   struct void_run run = {0};
@@ -245,7 +245,7 @@ void lt_snapshot_set_expendable(void) {
   lt_syscall6(SYS_prlimit64, 0, RLIMIT_CORE, (long)&none, 0, 0, 0);
 }
 
-/// Adds the threads that were not stopped, only with their IDs.
+/// Adds the threads that were not stopped. Only their IDs are known.
 static void list_threads(struct lt_snapshot_job *job, uint32_t limit) {
   struct lt_thread_list list;
   if (lt_thread_list_open(&list, job->process) != 0) return;
@@ -326,7 +326,7 @@ static int prepare(void) {
 }
 
 /// Appends a chunk of a list. Definitions belong to the thread LT_THREAD_OF_LISTS, and so do the list's events in a
-/// light recording. A list that adds to events belongs to the image, as its pages do.
+/// light recording. If events are recorded, too, the list belongs to the image, as the image's pages do.
 static int append_blocks_beside(uint16_t kind, const uint8_t *payload, size_t size, uint64_t eventCount) {
   return kind == LT_CHUNK_BLOCKS ? append(kind, payload, size) : append_blocks(kind, payload, size, eventCount);
 }

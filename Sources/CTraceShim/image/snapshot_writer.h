@@ -14,7 +14,7 @@
 
 // --- kept images -----------------------------------------------------------------------------------------------------
 
-// Decides which heap images stay in the trace. The copy that writes an image takes back older images, and reuses their
+// Decides which heap images stay in the trace. The copy that writes an image removes older images, and reuses their
 // space.
 
 /// The images that were taken because of time or size, in order of time. Shared by the process and its copies.
@@ -29,18 +29,18 @@ struct lt_kept_images {
 /// True if an image taken for this reason counts towards the limit. Other images were requested by the program or its
 /// users.
 bool lt_kept_images_counts(uint32_t reason);
-/// Returns the index of the image to take back first. The images that are left are close together in recent time, and
-/// further apart the older they are. `count` is at least 3.
+/// Returns the index of the image to remove first. The remaining images are close together in recent time, and further
+/// apart the older they are. `count` is at least 3.
 uint32_t lt_kept_images_choose(const uint64_t *times, uint32_t count);
 
 /// Notes that this copy begins to write an image. `images` is NULL if all images stay. `descriptor` is the trace,
-/// opened for reading and writing. It is negative if the trace's path no longer leads to the trace; then nothing is
-/// taken back.
+/// opened for reading and writing. It is negative if the trace's path no longer leads to the trace; then no image is
+/// removed.
 void lt_kept_images_begin(struct lt_kept_images *images, int descriptor, uint32_t reason, uint64_t time);
 /// Appends a chunk of the image, or writes it into a void that has room. Returns the same values as
 /// lt_trace_append_chunk.
 int lt_kept_images_put(struct lt_chunk_header *header, uint8_t *chunk);
-/// Takes back images until no more than `limit` are left. Does nothing while a reader uses the trace, or if all images
+/// Removes images until no more than `limit` are left. Does nothing while a reader uses the trace, or if all images
 /// stay.
 void lt_kept_images_thin(struct lt_kept_images *images);
 

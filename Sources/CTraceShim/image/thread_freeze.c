@@ -74,7 +74,7 @@ static long copy_process(unsigned long flags) {
   return lt_syscall6(SYS_clone, (long)(flags | sharing | CLONE_UNTRACED), 0, 0, 0, 0, 0);
 }
 
-/// Tells the copy the state of the late threads. Only the first answer counts.
+/// Publishes the state of the late threads to the copy. Only the first answer counts.
 static void answer_copy(struct lt_freeze *f, uint32_t late) {
   uint32_t awaited = LT_LATE_AWAITED;
   if (atomic_compare_exchange_strong(&f->claim->late, &awaited, late))
@@ -125,9 +125,8 @@ static bool give_up(struct lt_freeze *f) {
 
 static void copy_for_tracer(void *freeze) { copy(freeze, CLONE_PARENT); }
 
-/// Makes the copy in a thread of the tracer, because a late thread may hold the lock of the memory, which the kernel
-/// needs for the copy. If the copy takes too long, gives it up and returns false, so that the tracer can resume the
-/// threads.
+/// Makes the copy in a thread of the tracer. A late thread may hold the lock of the memory, which the kernel needs for
+/// the copy. If the copy takes too long, gives it up and returns false, so that the tracer can resume the threads.
 static bool copy_beside_late(struct lt_freeze *f) {
   enum { FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_UNTRACED };
   uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC);
@@ -237,9 +236,8 @@ static void await_tracer(struct lt_freeze *f, pid_t tracer) {
   while (lt_reap(tracer, 0) == -EINTR) {}
 }
 
-/// Makes the copy with a tracer. Returns the copy's ID, −ETIMEDOUT if the kernel does not finish the copy, −EAGAIN if
-/// threads could not be stopped, −EBUSY if the copy failed because of late threads, and −errno if no tracer can be
-/// made.
+/// Makes the copy with a tracer. Returns the copy's ID, or −errno if no tracer can be made. −ETIMEDOUT: the kernel does
+/// not finish the copy. −EAGAIN: threads could not be stopped. −EBUSY: the copy failed because of late threads.
 static pid_t copy_by_tracer(struct lt_freeze *f, bool stopsThreads) {
   f->threadCount = 1;
   f->attachedCount = 0;

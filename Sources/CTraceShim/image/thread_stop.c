@@ -72,8 +72,8 @@ struct ring_argument {
   uint64_t time;
 };
 
-/// Time limits for calls whose limit is passed by address. The structure lies in the program's memory. A thread uses
-/// its structure until its call returns.
+/// A shortened time limit, for calls whose limit is passed by address. The structure lies in the program's memory. A
+/// thread uses its structure until its call returns.
 struct told_time {
   uint32_t thread; ///< ID of the thread; 0 if the slot is free
   bool isExpected; ///< the thread was in such a wait before the threads were stopped
@@ -338,7 +338,7 @@ void lt_timed_wait_shorten(pid_t process, uint32_t thread, const struct lt_timed
   struct schedule now;
   struct timespec time;
   uint64_t value;
-  // The stop itself is one more time that the thread has left its processor.
+  // The stop itself adds 1 to the number of times that the thread has left its processor.
   if (wait->call < 0 || !read_schedule(process, thread, &now) || now.voluntary != wait->voluntary + 1 ||
       now.involuntary != wait->involuntary)
     return;
@@ -480,8 +480,8 @@ static long take_report(uint32_t thread, int *status) {
   return lt_syscall6(SYS_wait4, thread, (long)status, __WALL | WNOHANG, 0, 0, 0);
 }
 
-/// Notes which threads have stopped or ended. Asks for each thread separately, because the kernel finds a thread by its
-/// ID. For a caller that waits for any thread, the kernel searches all of them (Linux 6.18, kernel/exit.c,
+/// Notes which threads have stopped or ended. Calls wait4 for each thread separately, because the kernel finds a single
+/// thread by its ID. For a wait for any thread, the kernel searches all threads (Linux 6.18, kernel/exit.c,
 /// do_wait_pid).
 static void take_reports(struct lt_freeze *f) {
   int status;
@@ -556,7 +556,7 @@ static void read_registers(struct lt_snapshot_thread *thread, const struct trace
   thread->stackPointer = lt_own_stack_left_at(stopped.stackPointer);
   thread->threadPointer = stopped.threadPointer;
   thread->instructionPointer = stopped.instructionPointer;
-  // A thread of the recorder's: its objects are not used by the host's code, so omit its registers.
+  // This thread belongs to the recorder. Its registers refer to no objects of the host, so omit them.
   if (thread->osThread == (uint32_t)lt_own_threads_watcher() || lt_own_threads_serves(thread->osThread)) return;
   memcpy(thread->registers, stopped.registers, sizeof stopped.registers);
 }
@@ -574,8 +574,8 @@ static bool is_standstill_over(const struct lt_freeze *f, uint64_t asked) {
          (milliseconds > PATIENCE_MILLISECONDS && stand_still(f, milliseconds, LOCK_MILLISECONDS));
 }
 
-// A late thread need not be waited for: it stops before it runs another instruction of the program (Linux,
-// kernel/signal.c, get_signal). Only the last try waits for late threads.
+// The tracer need not wait for a late thread, because that thread stops before it runs another instruction of the
+// program (Linux, kernel/signal.c, get_signal). Only the last try waits for late threads.
 bool lt_thread_stop_all(struct lt_freeze *f) {
   for (int pass = 0; pass < PASS_LIMIT; pass++) {
     int found = attach_new(f);
@@ -680,7 +680,8 @@ uint32_t lt_thread_stop_note_late(struct lt_freeze *f) {
     if (f->awaitedCount == 0) break;
     uint64_t milliseconds = lt_milliseconds_since(begin);
     if (milliseconds > LT_LATE_MILLISECONDS || lt_parent_process_id() != f->process) return LT_LATE_LOST;
-    // Without its registers, an object that only they refer to would look lost: they are worth a longer wait.
+    // If a thread's registers are missing, an object that only they refer to looks leaked. So the registers are worth a
+    // longer wait.
     if (milliseconds > PATIENCE_MILLISECONDS && stand_still(f, milliseconds, LATE_LOCK_MILLISECONDS)) break;
     sleep_between_looks(round);
   }

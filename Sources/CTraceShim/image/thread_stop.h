@@ -30,8 +30,8 @@ bool lt_own_threads_has_others(void);
 
 // The state of one freeze of the process. The caller, the tracer and the copy share it.
 
-/// Tells the process and its copy whether the copy has begun its work or was given up. Lies in memory that both share.
-/// A copy that was given up ends immediately.
+/// Records whether a copy has begun its work or was given up. Lies in memory that the process and the copy share. A
+/// copy that was given up ends immediately.
 struct lt_copy_claim {
   _Atomic uint32_t state;
   _Atomic pid_t copy;    ///< set by the copy before it changes `state`
@@ -51,7 +51,7 @@ struct lt_freeze {
   void *argument;
 
   struct lt_copy_claim *claim; ///< in shared memory
-  /// set to the time that the other threads were stopped. The final value is stored when the copy already runs
+  /// receives the nanoseconds that the other threads were stopped. The final value is stored when the copy already runs
   _Atomic uint64_t *pauseNanoseconds;
 
   // Results.
@@ -93,8 +93,8 @@ struct lt_timed_wait {
   uint64_t voluntary, involuntary; ///< number of times that the thread has left its processor
 };
 
-/// Finds threads in such waits, and measures the clocks of their processors. Must be called before any thread is
-/// stopped, because it may take milliseconds. Moves the calling process between processors during that time.
+/// Finds threads in such waits, and measures the clocks of their processors. This may take milliseconds, so it must be
+/// called before any thread is stopped. Moves the calling process between processors during that time.
 void lt_timed_waits_prepare(pid_t process);
 /// Records the wait of a thread that is about to be asked to stop. Reads no file if lt_timed_waits_prepare did not find
 /// the thread.
@@ -108,16 +108,16 @@ void lt_timed_wait_shorten(pid_t process, uint32_t thread, const struct lt_timed
 // Stops the threads of a process for a moment with ptrace, and resumes them. All functions run in the tracer, unless
 // their comments say otherwise.
 
-/// The values of `lt_copy_claim.late`. A late thread has not stopped before the copy was made.
+/// The values of `lt_copy_claim.late`. A late thread is one that had not stopped when the copy was made.
 enum {
   LT_LATE_AWAITED,
   LT_LATE_NOTED,    ///< the copy may read the registers
-  LT_LATE_LOST,     ///< threads ran that the tracer does not know, or registers are missing, so the image is not frozen
+  LT_LATE_LOST,     ///< unknown threads ran, or registers are missing, so the image is not frozen
   LT_LATE_GIVEN_UP, ///< the copy ends, and the tracer tries again
 };
 
-/// The flag of a late thread that has ended, or that is a task of the recorder's. The copy removes such a thread from
-/// its list.
+/// The flag of a late thread that has ended, or that is one of the recorder's helper tasks. The copy removes such a
+/// thread from its list.
 enum { LT_THREAD_LEFT_OUT = 1u << 31 };
 
 /// The longest time to wait for late threads that wait for a processor.
@@ -129,8 +129,8 @@ bool lt_thread_stop_reserve(const struct lt_freeze *f);
 bool lt_thread_stop_all(struct lt_freeze *f);
 /// Reads the registers of the threads that have stopped.
 void lt_thread_stop_read(struct lt_freeze *f);
-/// Moves exited threads and the recorder's tasks, which have nothing of the host's, to the end of the list. Marks the
-/// remaining threads that have not stopped as late.
+/// Moves exited threads and the recorder's helper tasks to the end of the list. Marks the remaining threads that have
+/// not stopped as late.
 void lt_thread_stop_sort(struct lt_freeze *f);
 /// Resumes the threads that have stopped.
 void lt_thread_stop_resume(const struct lt_freeze *f);
