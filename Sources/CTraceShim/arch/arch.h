@@ -19,12 +19,13 @@
 // - lt_is_zero_byte: returns true if a byte is 0, with one instruction that acts as a relaxed load;
 // - lt_is_simulated: returns true if Valgrind runs the program. Valgrind ends a program at a kind of clone that
 //   Valgrind does not know;
-// - lt_subtract: subtracts in memory, with one instruction. Returns false if the result is zero or negative; a negative
-//   result wraps;
-// - lt_thread_pointer; lt_static_tls_distance: returns the bytes from an image's thread-local variables up to the
-//   thread pointer, 0 if there are none or if they do not lie below that pointer;
-// - lt_clear_memory: clears memory without a call. A compiler may replace a loop by a call of memset, which may be the
-//   program's;
+// - lt_subtract: subtracts in memory, with one instruction. Returns true if the result is above 0. A negative result
+//   wraps;
+// - lt_thread_pointer: returns the thread pointer. lt_static_tls_distance: returns the bytes from an image's
+//   thread-local variables up to that pointer. Returns 0 if there are no variables, or if they do not lie below the
+//   pointer;
+// - lt_clear_memory: clears memory without a call. A compiler might replace a loop by a call of memset, and the program
+//   may define memset;
 // - lt_read_registers, lt_read_context_register, lt_describe_here: read registers at the place where they are used;
 // - LT_DEFINE_…: define functions in assembly, next to the functions that these call.
 #if defined(__linux__) && defined(__x86_64__)
@@ -89,8 +90,8 @@ void lt_call_on_stack(void (*function)(void *), void *argument, void *top) __att
 /// variable. The size is in bytes, and a multiple of the page size. Returns 0 if the variable is too far from the
 /// thread pointer.
 size_t lt_thread_local_size(const void *variable);
-/// Makes that memory from lt_thread_local_size zeroed bytes. The variable is zero there. Copies the parts of the
-/// control block that compilers use from the calling thread. Returns the thread pointer.
+/// Prepares that memory in `memory`, which has lt_thread_local_size zeroed bytes. The variable stays zero there. Copies
+/// the parts of the control block that compilers use from the calling thread. Returns the thread pointer.
 uintptr_t lt_thread_local_make(uint8_t *memory, const void *variable);
 
 // --- faults ----------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ enum lt_register_rule {
   LT_REGISTER_IS_EXPRESSION,
 };
 
-/// Tells where the caller's value of a register is.
+/// Says where to find the caller's value of a register.
 struct lt_saved_register {
   uint8_t rule;   ///< enum lt_register_rule
   int64_t offset; ///< length of the expression, if the rule has one

@@ -12,9 +12,10 @@
 /// memory, and no lock. Inside such a task, and in a copy of the process, calls the function directly. Returns false if
 /// the kernel refuses the task; then the function was not called.
 bool lt_call_isolated(void (*function)(void *argument), void *argument);
-/// Does the same, for calls that the host's start needs, and for messages. If the kernel refuses the task, calls the
-/// function with the host's descriptor table instead. Signals are blocked then, and none that the function raises stays
-/// pending. The kernel refuses a task to a thread whose children belong to another PID namespace.
+/// Works like lt_call_isolated. If the kernel refuses the task, calls the function with the host's descriptor table
+/// instead. During that call, signals are blocked, and no signal that the function raises stays pending. Used for
+/// messages, and for calls that the host's start needs. The kernel refuses a task to a thread whose children belong to
+/// another PID namespace.
 void lt_call_isolated_or_here(void (*function)(void *argument), void *argument);
 /// Starts such a task, and returns while it runs. Returns false if another one started this way still runs, or if the
 /// kernel refuses. The task shares the thread-local memory of the calling thread, which may end before the task does.

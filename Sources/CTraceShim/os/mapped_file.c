@@ -1,7 +1,7 @@
 // A file that is written only through mappings.
 //
-// A mapping gives access to all other parts of its file. mremap with an old size of 0, from a page of a shared mapping,
-// maps the requested size from that page on. It needs no descriptor and no rights. A file must cover the used part of
+// A mapping gives access to all other parts of its file. mremap with an old size of 0 maps further parts of the file,
+// beginning with a page of a shared mapping. This needs no descriptor and no rights. A file must cover the used part of
 // its mappings. So the recorder keeps the file longer than its written part; the rest is a hole without storage. A
 // separate task (fd_isolated_task) opens the file by its path and makes it longer. If the path no longer leads to the
 // file, after chroot or a change of user, the recorder can use only the length that is left.
@@ -31,8 +31,8 @@ static const uint64_t USUAL_RESERVE = 64ull << 20;   // one extension makes room
 static const uint64_t SMALL_RESERVE = 1ull << 20;    // for file systems where a hole takes storage
 static const uint64_t LARGEST_RESERVE = 16ull << 30; // for a file whose path will soon be out of reach
 static const uint64_t ANCHOR_DISTANCE = 4ull << 20;  // a mapping briefly takes all addresses from the anchor on
-static const uint64_t GROWTH_SECONDS = 2;            // the time after which another process or thread that extends the
-                                                     // file is taken for dead
+static const uint64_t GROWTH_SECONDS = 2;            // after this time, another process or thread that extends the file
+                                                     // counts as dead
 
 static uint64_t page_of(uint64_t offset) { return offset & ~(uint64_t)(PAGE - 1); }
 static uint64_t page_end(uint64_t offset) { return page_of(offset + PAGE - 1); }

@@ -25,7 +25,7 @@ enum { LT_FILE_ANCHORS = 8 };
 struct lt_mapped_file {
   char path[PATH_MAX + 16];
   uint64_t device, inode;
-  uint64_t reserve;              ///< bytes that the file is kept longer than its written part; never shrinks
+  uint64_t reserve;              ///< unwritten bytes that the file keeps after its written part; never decreases
   void *firstPage;               ///< mapped while the file is in use
   struct lt_file_extent *extent; ///< lies in the file if other processes also write to it
   struct lt_file_extent ownExtent;

@@ -226,7 +226,7 @@ uint64_t lt_clock_nanoseconds(clockid_t clock) {
 void lt_sleep(uint64_t nanoseconds) {
   enum { SECOND = 1000000000 };
   struct timespec time = {.tv_sec = (time_t)(nanoseconds / SECOND), .tv_nsec = (long)(nanoseconds % SECOND)};
-  // Do not use nanosleep. A call from outside may have interrupted a wait of the host, and nanosleep makes the kernel
+  // Do not use nanosleep. A call from outside may have interrupted a wait of the host. nanosleep would make the kernel
   // forget the remaining time of that wait (Linux, kernel/time/hrtimer.c: current->restart_block).
   uint32_t word = 0;
   lt_syscall6(SYS_futex, (long)&word, FUTEX_WAIT_PRIVATE, 0, (long)&time, 0, 0);

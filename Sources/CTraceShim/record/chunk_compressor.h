@@ -14,8 +14,8 @@ enum { LT_SLOT_SIZE = 128 << 10, LT_SLOT_DEFINITIONS = 16 << 10 };
 // --- compressors -----------------------------------------------------------------------------------------------------
 
 // Compresses the payloads of chunks with zstd, either as a whole or in pieces while a payload grows. Compressing a
-// whole payload inside a hook would stop the thread for as long as a server may take for a request. Calls nothing that
-// allocates or locks.
+// whole payload at once in a hook takes about as long as a server's request. In a process with several threads,
+// payloads are therefore compressed in pieces. Calls nothing that allocates or locks.
 
 struct lt_compressor;
 
@@ -23,8 +23,8 @@ struct lt_compressor;
 /// payload may be kept for a long time.
 enum lt_compressor_use { LT_COMPRESS_WHOLE, LT_COMPRESS_GROWING };
 
-/// Takes a compressor for one payload, until lt_compressor_return. Returns NULL if there is no memory, or if all
-/// compressors are taken: threads do not wait for one.
+/// Acquires a compressor for one payload; lt_compressor_return releases it. Returns NULL if there is no memory, or if
+/// all compressors are in use: threads do not wait for one.
 struct lt_compressor *lt_compressor_take(enum lt_compressor_use use);
 /// Compresses the part of the payload's first `size` bytes that is not yet compressed. These bytes must neither change
 /// nor move.
@@ -35,7 +35,7 @@ uint32_t lt_compressor_end(struct lt_compressor *compressor, const uint8_t *payl
 /// Returns the memory of the chunk: room for a header, then the compressed payload. There is room for padding after the
 /// payload, and enough room to store the uncompressed payload instead.
 uint8_t *lt_compressor_chunk(struct lt_compressor *compressor);
-/// Returns a compressor. `compressor` may be NULL.
+/// Releases a compressor. `compressor` may be NULL.
 void lt_compressor_return(struct lt_compressor *compressor);
 /// Returns the bytes of memory that compressors use.
 uint64_t lt_compressors_bytes(void);

@@ -20,8 +20,8 @@
 // --- images ----------------------------------------------------------------------------------------------------------
 
 // The images of the process. They are written to the trace as they are loaded and unloaded. Calls dl_iterate_phdr,
-// which takes the loader's lock for its list. During this wait, the thread holds no recorder lock that another thread
-// may wait for.
+// which takes the loader's lock for its list. While a thread waits for that lock, it holds no lock of the recorder that
+// another thread may wait for.
 
 /// Other threads search the list while it changes. So an entry never moves, and has a range only while both `start` and
 /// `end` are set.

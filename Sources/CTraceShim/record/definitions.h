@@ -21,7 +21,7 @@ bool lt_image_list_covers(uintptr_t address);
 bool lt_image_list_has_both(uintptr_t a, uintptr_t b);
 /// Returns the bytes of thread-local variables below a thread pointer, for the images seen so far.
 uint64_t lt_static_tls_size(void);
-/// An observer of images, for the case that the loader does not report them. Members may be NULL.
+/// An observer of images. It replaces the loader's reports where the loader makes none. Members may be NULL.
 struct lt_image_observer {
   /// Called for a new image. Returns false if the image is not relocated yet; then it is called again later.
   bool (*came)(const struct dl_phdr_info *info);
@@ -29,7 +29,7 @@ struct lt_image_observer {
   void (*went)(uintptr_t start, uintptr_t end);
   /// Called when images were loaded or unloaded.
   void (*changed)(void);
-  /// Calls `look` for the images of other namespaces than the program's. Called while dl_iterate_phdr shows an image.
+  /// Calls `look` for each image that is not in the program's namespace. Called while dl_iterate_phdr shows an image.
   void (*showElsewhere)(int (*look)(struct dl_phdr_info *, size_t, void *), size_t size, void *context);
 };
 

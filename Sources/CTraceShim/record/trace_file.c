@@ -45,8 +45,8 @@ struct line {
   size_t size;
 };
 
-/// Must be called in a separate task (lt_call_isolated). At a limit on file sizes, or without a reader, the kernel
-/// sends the writer a signal.
+/// Must be called in a separate task (lt_call_isolated). If the file reaches a size limit, or if a pipe has no reader,
+/// the kernel sends the writer a signal.
 static void write_isolated(void *argument) {
   const struct line *line = argument;
   if (messages.path[0]) {
@@ -56,7 +56,7 @@ static void write_isolated(void *argument) {
     lt_close(descriptor);
     return;
   }
-  // The host may have closed its standard error, and may use the descriptor for a file of its own.
+  // The host may have closed its standard error, and may use the descriptor for another file.
   struct stat info;
   if (lt_fstat(2, &info) == 0 && info.st_dev == messages.errorDevice && info.st_ino == messages.errorInode)
     lt_write_all(2, line->text, line->size);
@@ -119,7 +119,7 @@ void lt_message_isolated(const char *text, const char *detail, int error) {
 
 // === voids ===========================================================================================================
 
-// Voids: the space of chunks that were taken back from a trace.
+// Voids: the space of chunks that were removed from a trace.
 
 enum { HEADER = sizeof(struct lt_chunk_header), WINDOW = 4096 };
 
@@ -184,7 +184,8 @@ int lt_trace_join_void(int descriptor, uint64_t offset, uint64_t size) {
 int lt_trace_fill_void(int descriptor, const struct lt_placed_chunk *space, const uint8_t *chunk, uint64_t size,
                        struct lt_placed_chunk *left) {
   LT_CHECK(size >= HEADER && size % LT_CHUNK_ALIGNMENT == 0 && size <= space->size);
-  // Write the end of the void first, then the payload. Until the chunk's header is written, the old header covers both.
+  // Write the rest of the void first, then the payload. Until the chunk's header is written, the old header covers
+  // both.
   uint64_t rest = space->size - size, end = space->offset + size;
   static const uint8_t zeros[HEADER];
   int error = 0;
@@ -252,7 +253,7 @@ struct lt_live_slot *lt_trace_new_slot(void) {
   lt_mapped_file_enter(&lt_trace.liveFile);
   struct lt_live_slot *slot = lt_mapped_file_map(&lt_trace.liveFile, offset, LT_SLOT_SIZE, &error);
   lt_mapped_file_leave(&lt_trace.liveFile);
-  // It is useless to record only some threads, because one thread may free blocks that another has allocated.
+  // A recording of only some threads is useless, because one thread may free blocks that another has allocated.
   if (!slot) stop(-error);
   if (slot) {
     LT_CHECK(slot->thread == 0 && slot->eventUsed == 0 && slot->definitionUsed == 0);

@@ -25,8 +25,8 @@ void lt_message_init(const char *messagesPath, bool quiet);
 
 // --- voids -----------------------------------------------------------------------------------------------------------
 
-// Voids: the space of chunks that were taken back from a trace. Later chunks may reuse the space. All these functions
-// need a descriptor of the trace that can be read and written.
+// Voids: the space of chunks that were removed from a trace. Later chunks may reuse the space. All these functions need
+// a descriptor of the trace that can be read and written.
 
 /// A chunk of the trace.
 struct lt_placed_chunk {
@@ -78,7 +78,7 @@ struct lt_live_slot *lt_trace_new_slot(void);
 struct lt_compressor;
 /// Compresses and appends a chunk, and fills in the header's sizes and checksums. `begun` is a compressor that has
 /// compressed the beginning of the payload, or NULL; the caller keeps it. Returns the chunk's offset in the trace, or 0
-/// if recording has stopped, now or before.
+/// if recording has stopped or stops during this call.
 uint64_t lt_trace_append(struct lt_chunk_header *header, const void *payload, uint32_t size,
                          struct lt_compressor *begun);
 /// Appends a chunk of `header->storedSize` payload bytes. `chunk` must have room for the header before the payload, and

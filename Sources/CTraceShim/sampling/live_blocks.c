@@ -193,8 +193,8 @@ static struct cell *cell_of(uint64_t address, bool isToBeMade) {
 static uint64_t bit_of(uint64_t address) { return 1ull << (address >> GRANULE_SHIFT & 63); }
 
 /// The size of a large block, if `cell` is the one after the block's first cell; otherwise 0. In such a cell, `starts`
-/// holds the size, and `ends` the complement of the size. No other cell has such contents: the uppermost bits of a size
-/// are 0, and several blocks in a row cannot end in a cell without beginning there.
+/// holds the size, and `ends` the complement of the size. The cell of other blocks never looks like this. The uppermost
+/// bits of a size are 0, so several consecutive blocks would have to end in the cell without beginning there.
 static uint64_t size_in(const struct cell *cell) {
   uint64_t size = atomic_load(&cell->starts);
   return size >= LARGE_SIZE && !(size >> ADDRESS_BITS) && atomic_load(&cell->ends) == ~size ? size : 0;

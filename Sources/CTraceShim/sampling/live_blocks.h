@@ -18,9 +18,10 @@
 /// The number of marks. Addresses 4 MiB apart share a mark. The marks of 1 KiB of addresses are in one cache line.
 enum { LT_SAMPLED_MARK_COUNT = 1 << 18 };
 /// A mark counts the blocks of its group of addresses whose free must be checked. A count of 255 never changes. Until
-/// lt_sampled_marks_use, all addresses share one mark, which makes every free be checked.
+/// lt_sampled_marks_use, all addresses share one mark, so every free is checked.
 struct lt_sampled_marks {
-  _Atomic uint8_t *counts; ///< at least `mask` + 1 bytes, in whatever order a thread reads the two members
+  _Atomic uint8_t *counts; ///< at least `mask` + 1 bytes, even if a thread reads one member before a change and the
+                           ///< other after it
   uintptr_t mask;          ///< 0 or LT_SAMPLED_MARK_COUNT − 1
 };
 extern struct lt_sampled_marks lt_sampled_marks __attribute__((visibility("hidden")));
@@ -40,15 +41,15 @@ struct lt_sampled_block {
 
 /// Maps the memory. A child made by fork inherits a copy of it. False if there is no memory.
 bool lt_sampled_blocks_begin(void);
-/// Makes every free be checked until lt_sampled_marks_release. Called before lt_sampled_marks_use.
+/// From now until lt_sampled_marks_release, every free is checked. Called before lt_sampled_marks_use.
 void lt_sampled_marks_hold(void);
 /// Ends lt_sampled_marks_hold: frees of unmarked blocks are no longer checked. May be called while other threads free
 /// blocks.
 void lt_sampled_marks_release(void);
-/// Makes hooks use the marks: frees of unmarked blocks are not checked from now on or, if the marks are held, from
-/// their release on.
+/// Makes hooks use the marks. From now on, frees of unmarked blocks are not checked. If the marks are held, that begins
+/// with their release.
 void lt_sampled_marks_use(void);
-/// Makes the free of a block be checked, though the block is not sampled.
+/// Marks a block that is not sampled, so that its free is checked.
 void lt_sampled_marks_add(uintptr_t address);
 
 /// Adds a block that was just allocated. False if there is no room. The table must not have a block at this address. If
@@ -63,8 +64,8 @@ bool lt_sampled_blocks_find(uintptr_t address, struct lt_sampled_block *block);
 
 // The set of all live blocks. Hooks maintain it if the metadata of the process's allocator cannot be read. Lock-free.
 //
-// The set has two bits for every 8 bytes of memory that ever had a block: one is set if a block begins there, the other
-// if a block ends there.
+// The set has two bits for every 8 bytes of memory that ever had a block. One bit is set if a block begins there, and
+// the other if a block ends there.
 
 /// True if the set is maintained, so that hooks check all allocations and frees. Set once, before other threads may
 /// allocate.

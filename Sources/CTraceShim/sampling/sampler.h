@@ -22,10 +22,10 @@ extern _Atomic bool lt_is_sampling __attribute__((visibility("hidden")));
 
 // Decides at random which allocations to sample, and computes the weight of a sample.
 //
-// Samples are the points of a Poisson process over all bytes that a program allocates: each byte is equally likely to
-// be hit, and independently of earlier hits. An allocation is sampled if one of its bytes is hit. So an allocation of
-// `size` bytes is sampled with the probability p = 1 − exp(−size / period), and a sample represents 1 / p allocations
-// of its size. Sums of these weights are right on average, for blocks of any size. Source: the estimator of Horvitz and
+// Samples are the points of a Poisson process over all bytes that a program allocates. Each byte is hit with the same
+// probability, independently of earlier hits. An allocation is sampled if one of its bytes is hit. So an allocation of
+// `size` bytes is sampled with the probability p = 1 − exp(−size / period). A sample represents 1 / p allocations of
+// its size. Sums of these weights are right on average, for blocks of any size. Source: the estimator of Horvitz and
 // Thompson.
 //
 // Uses only integers: a program may enable signals for floating-point operations.
@@ -52,9 +52,9 @@ enum { LT_SAMPLE_PERIOD_BITS = 40 };
 uint64_t lt_sample_distance(uint64_t *random, uint64_t period);
 /// Advances by an allocation of `size` bytes. True if one of its bytes is sampled. `until`: bytes left until the
 /// thread's next sampling check, drawn by lt_sample_distance with lt_sampling_check_period. If samples are far apart,
-/// only a random part of the checks are samples: a thinned Poisson process is a Poisson process, too. So periodic work,
-/// which runs at the checks, is done more often than samples are taken. Linear in the number of checks up to the first
-/// sample.
+/// there are more checks than samples, because periodic work runs at the checks. A random part of the checks are then
+/// samples: a thinned Poisson process is a Poisson process, too. Takes time linear in the number of checks up to the
+/// first sample.
 bool lt_sample_meets(uint64_t *random, uint64_t *until, uint64_t size, uint64_t period);
 /// Average bytes from one sampling check to the next.
 uint64_t lt_sampling_check_period(uint64_t period);
@@ -114,8 +114,8 @@ struct lt_sample_totals lt_sample_totals(void);
 
 // --- stacks ----------------------------------------------------------------------------------------------------------
 
-// Captures the stacks of samples. Each stack is captured from scratch, in memory that all threads share: samples are
-// rare, and memory for each thread's own stacks would be large.
+// Captures the stacks of samples. Each stack is captured from scratch, in memory that all threads share. Samples are
+// rare, and memory for each thread would be large.
 
 /// Captures the stack of a hook's caller, whose frame address (__builtin_frame_address(0)) is `frame`, and returns its
 /// site. Returns LT_SAMPLED_SITE_UNKNOWN if too many threads are capturing at the same time, or if there is no memory.

@@ -83,8 +83,9 @@ bool lt_stack_room_grow(struct lt_thread *t, uint32_t limit) {
 
 // === capture =========================================================================================================
 
-// Captures stacks that the fast path cannot: those that differ from the last one at their outer end, those in tasks,
-// and those with frames that the short rules cannot express. Also contains the checking mode.
+// Captures the stacks that the fast path cannot capture. These are stacks that differ from the last one at their outer
+// end, stacks in tasks, and stacks with frames that the short rules cannot express. Also verifies captures
+// (lt_verifies_stacks).
 
 static uint32_t depthLimit = 65536;
 bool lt_verifies_stacks;

@@ -47,7 +47,7 @@ bool lt_stack_room_grow(struct lt_thread *thread, uint32_t limit);
 // Captures the calling thread's whole stack, as a change to the previous one. Needs no symbols.
 //
 // Consecutive stacks of a thread share most frames. The recorder keeps the last stack, with the slot of every return
-// address. It unwinds a new stack from the innermost frame only until it meets a frame of the last stack in the same
+// address. It unwinds a new stack from the innermost frame only until it reaches a frame of the last stack in the same
 // slot. It confirms the outer frames in place: it compares all words that decide the result of a fresh unwind. These
 // are each return address, and each saved frame pointer that an outer frame is found from. If none of these words has
 // changed, a fresh unwind would compute the same frames. So the captured stack always equals a fresh unwind. Calls
@@ -63,8 +63,7 @@ struct lt_walk {
   uint32_t kept;  ///< number of these entries whose return address is unchanged
   uint32_t fresh; ///< number of new frames inside these entries; they are in the thread's scratch memory, innermost
                   ///< first
-  uint32_t end;   ///< reason for the end of a walk that met no valid entry: a rule kind, or LT_RULE_STEP at the depth
-                  ///< limit
+  uint32_t end;   ///< why a walk ended without a valid entry: a rule kind, or LT_RULE_STEP at the depth limit
 };
 
 /// True if all words that the frames outside entry `index` depend on are unchanged.
@@ -87,7 +86,7 @@ static LT_ALWAYS_INLINE bool lt_entries_hold(const struct lt_thread *t, uint32_t
 /// this only if lt_entries_hold is false for `index`.
 LT_NOINLINE uint32_t lt_changed_entry(const struct lt_thread *thread, uint32_t index);
 
-/// Unwinds from the hook until it meets a frame of the last stack that is still valid, or the end of the stack. Unwinds
+/// Unwinds from the hook to the first frame of the last stack that is still valid, or to the end of the stack. Unwinds
 /// at most `limit` frames.
 static LT_ALWAYS_INLINE struct lt_walk lt_walk_changed(struct lt_thread *t, const uintptr_t *hookFrame,
                                                        uint32_t limit) {
@@ -185,8 +184,8 @@ _Static_assert(8ull << 60 == LT_NEEDS_FRAME_POINTER, "a rule's mark of a CFA fou
 
 uint32_t lt_stack_depth_limit(void);
 
-/// Finishes a capture if lt_keep_fresh is not enough: the walk reached the end of the stack, the stack ends in a task,
-/// or many frames are new.
+/// Finishes a capture if lt_keep_fresh is not enough. This happens if the walk reached the end of the stack, if the
+/// stack ends in a task, or if many frames are new.
 void lt_capture_finish(struct lt_thread *thread, const uintptr_t *hookFrame, struct lt_walk walk,
                        struct lt_stack_change *change);
 

@@ -73,9 +73,9 @@ LT_NOINLINE uint64_t lt_rule_make(uintptr_t address, struct lt_cached_rule *entr
 
 // Finds the readable memory around a thread's stack pointer.
 //
-// The loader and the thread library know where stacks are, but asking them allocates. They also know nothing of
-// coroutines and signal stacks. So the recorder grows a contiguous range page by page, as walks reach it, with one
-// system call for each page. An address in the known range needs only a comparison.
+// The loader and the thread library know where stacks are, but their functions for that allocate. They also do not know
+// the stacks of coroutines and signal handlers. So the recorder grows a contiguous range page by page, as walks reach
+// it, with one system call for each page. An address in the known range needs only a comparison.
 
 enum { PAGE = 4096, FAR = 1 << 20 };
 
@@ -120,10 +120,10 @@ LT_NOINLINE void lt_stack_memory_enter(struct lt_thread *t, uintptr_t address) {
 // Finds the suspended callers of the async function that a task is running.
 //
 // An async function runs on the stack of the thread where the concurrency runtime enters it. Its callers are suspended.
-// Each has an async context on the heap: word 0 is its own caller's context, and word 1 is the address where the caller
-// resumes. A function with a frame of its own keeps the address of its context next to the saved frame pointer. A
-// function without a frame gets the address in LT_REG_CONTEXT, and mostly keeps it there. The recorder cannot be
-// certain which case it meets. So it follows a context only after it has read the whole chain. All contexts must be
+// Each suspended caller has an async context on the heap. Word 0 is the context of the next outer caller. Word 1 is the
+// address where this caller resumes. A function with a frame keeps the address of its context next to the saved frame
+// pointer. A function without a frame gets the address in LT_REG_CONTEXT, and mostly keeps it there. The recorder
+// cannot know which case applies. So it follows a context only after it has read the whole chain. All contexts must be
 // readable and lead to code, and the chain must end or reach LT_ASYNC_LIMIT.
 
 /// True if the address is in an image's code. Does not require unwind information, because the concurrency library's

@@ -98,8 +98,8 @@ static LT_ALWAYS_INLINE bool lt_stack_memory_has(struct lt_thread *t, uintptr_t 
   return LT_LIKELY(address >= t->mappedLow && address + 16 <= t->mappedHigh) || lt_stack_memory_extend(t, address);
 }
 
-/// Must be called before a walk, with the address of the innermost frame. The thread may be on another stack than in
-/// the previous walk.
+/// Finds the readable memory around the address of the innermost frame. Must be called before each walk, because the
+/// thread may be on another stack than in the previous walk.
 static LT_ALWAYS_INLINE void lt_stack_memory_begin(struct lt_thread *t, uintptr_t address) {
   if (LT_UNLIKELY(address - t->mappedLow >= t->mappedHigh - t->mappedLow)) lt_stack_memory_enter(t, address);
 }
@@ -120,12 +120,13 @@ struct lt_async_change {
 struct lt_async_change lt_async_callers_update(struct lt_thread *thread, uintptr_t returnSlot, bool hasFramePointer,
                                                uint64_t registerValue);
 
-/// Does the same if the context is in neither place. Uses the first candidate that is a context.
+/// Does the same if the context is neither in the frame nor in LT_REG_CONTEXT. Uses the first candidate that is a
+/// context.
 struct lt_async_change lt_async_callers_search(struct lt_thread *thread, const uint64_t *candidates, uint32_t count);
 
-/// True if the callers in the thread's `async` are unchanged in memory. A task that has notified its awaiters gives up
-/// its context before its last function returns. A child task's context lies in its parent's memory. Another thread may
-/// already write there (Swift 6.3.1, AsyncTask::completeFuture).
+/// True if the callers in the thread's `async` are unchanged in memory. They may change while the task still runs: a
+/// task that has notified its awaiters gives up its context before its last function returns. A child task's context
+/// lies in its parent's memory, where another thread may already write (Swift 6.3.1, AsyncTask::completeFuture).
 bool lt_async_callers_are_unchanged(const struct lt_thread *t);
 
 /// Returns the frame key of entry `i` of the thread's `async`.

@@ -76,7 +76,7 @@ bool lt_unwind_find_image(uintptr_t address, struct lt_unwind_image *image) {
   *image = (struct lt_unwind_image){.bias = object.linkMap->l_addr, .searchTable = (uintptr_t)object.ehFrame};
   if (image->bias == imageSearch.program.bias && imageSearch.program.segmentCount) {
     // The kernel maps the program's segments one by one. If there is a gap between two segments, the loader treats them
-    // as separate maps, and the start of such a map may have no headers (glibc 2.36, elf/dl-find_object.c).
+    // as separate maps. The start of such a map may have no headers (glibc 2.36, elf/dl-find_object.c).
     image->segments = imageSearch.program.segments;
     image->segmentCount = imageSearch.program.segmentCount;
     return true;
@@ -540,9 +540,9 @@ static uint64_t load_sized(uintptr_t address, uint8_t size, bool (*isReadable)(v
   return value;
 }
 
-/// Evaluates an expression. Its stack begins with `initial` if `hasInitial`, and is empty otherwise.
-/// False at an unknown operation, too few or too many values, unreadable memory, or a cut operand.
-/// Executes each operation once at most: none of the known ones branches.
+/// Evaluates an expression. Its stack begins with `initial` if `hasInitial`, and is empty otherwise. False at an
+/// unknown operation, too few or too many values, unreadable memory, or a cut operand. Executes each operation once at
+/// most, because no known operation branches.
 static bool evaluate(const uint8_t *expression, int64_t length, const struct lt_registers *registers, bool hasInitial,
                      uint64_t initial, bool (*isReadable)(void *, uintptr_t), void *context, uint64_t *result) {
   uint64_t stack[EXPRESSION_STACK];

@@ -84,7 +84,8 @@ struct lt_unwind_image {
   const ElfW(Phdr) *segments; ///< program headers of all types
   uint32_t segmentCount;
   uintptr_t searchTable; ///< address of .eh_frame_hdr; 0 if there is none
-  bool endsUndescribed;  ///< a stack begins in code of this image that has no unwind information, as in the loader
+  bool endsUndescribed;  ///< code of this image without unwind information is the outermost frame of a stack, as in the
+                         ///< loader
 };
 
 /// Prepares the lookup of images. Called once, before any other function here.

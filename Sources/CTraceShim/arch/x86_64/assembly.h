@@ -115,8 +115,8 @@ enum {
   LT_SNAPSHOT_R15 = 14
 };
 
-/// Reads the registers that calls preserve, to start an unwind in the function that this is inlined into. rbp must
-/// point to that function's frame.
+/// Reads the registers that calls preserve, as the start of an unwind. The unwind starts in the function that this is
+/// inlined into. rbp must point to that function's frame.
 static LT_ALWAYS_INLINE void lt_read_registers(struct lt_registers *registers) {
   memset(registers, 0, sizeof *registers);
   uint64_t rbx, r12, r13, r14, r15, here;

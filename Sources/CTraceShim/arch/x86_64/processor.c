@@ -14,7 +14,7 @@
 
 // The time stamp counter.
 
-/// Linux, arch/x86/include/uapi/asm/prctl.h.
+/// Options of arch_prctl. Source: Linux, arch/x86/include/uapi/asm/prctl.h.
 enum { GET_CPUID = 0x1011, SET_CPUID = 0x1012 };
 
 bool lt_may_ask_processor(void) {
