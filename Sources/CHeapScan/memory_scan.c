@@ -1,8 +1,9 @@
 // Scans the memory of a process and encodes the words that belong in a heap image.
 //
-// A word may be in an image only if it is an address in mapped memory, a known count of the Swift runtime or the
-// standard library, or part of a metadata record. Everything else may be users' data. Memory is scanned in two passes,
-// because some counts of an object are in other pages, and must be found before those pages are encoded.
+// Only some kinds of words may be in an image: addresses in mapped memory, known counts of the Swift runtime or the
+// standard library, and words of metadata records. The tags and cases of enumerations may be there, too. Everything
+// else may be users' data. Memory is scanned in two passes. Some counts of an object are in other pages, so the first
+// pass finds them before the second pass encodes the pages.
 
 #include "memory_scan.h"
 
@@ -150,8 +151,8 @@ static inline bool is_case_place(const struct lt_case_span *span, uint64_t addre
 
 /// Writes the lowest byte of each of the span's words in the page, if the byte may be an enumeration's case and the
 /// word is not an address. If an unaligned address already occupies the word's place, the address moves to the next
-/// place. But if the next place is taken or may hold a case, the address stays and the byte is not written: in a
-/// sequence of bytes, each word looks like a case.
+/// place. If the next place is taken or may hold a case, the address stays, and the byte is not written. An example is
+/// a sequence of bytes, where each word looks like a case.
 static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, const struct lt_case_span *span) {
   const uint64_t *words = s->content;
   LT_CHECK(span->words.stride % 8 == 0 && page % PAGE == 0);
@@ -237,8 +238,8 @@ static LT_ALWAYS_INLINE bool is_tag(uint64_t word) {
   return LT_UNLIKELY((word & LT_WORD_ADDRESS_MASK & ~7ull) == 0) && word >> 56 && word >> 60 != SHORT_STRING;
 }
 
-/// Returns the address in a word whose highest 16 bits hold a mark of the program, without the mark; 0 if there is no
-/// such address. In a Swift reference, only the highest byte may hold bits that are not part of the address.
+/// Returns the address in a word whose highest 16 bits hold a mark of the program. Clears the mark. Returns 0 if there
+/// is no such address. In a Swift reference, only the highest byte may hold bits that are not part of the address.
 static LT_ALWAYS_INLINE uint64_t marked_address(struct lt_memory_scan *s, uint64_t word) {
   const uint64_t lowest48 = (1ull << 48) - 1;
   if (LT_LIKELY((word & LT_WORD_ADDRESS_MASK) <= lowest48)) return 0;

@@ -14,7 +14,7 @@ static inline uint64_t lt_relative_at(const struct lt_memory *memory, uint64_t a
 }
 
 /// Returns the target of a relative pointer that may be indirect. If the low bit of the distance is set, the distance
-/// leads to an absolute pointer, whose target is in another library or the executable.
+/// leads to an absolute pointer. The target of that pointer may be in another image.
 static inline uint64_t lt_relative_indirectable_at(const struct lt_memory *memory, uint64_t address) {
   int32_t distance = (int32_t)lt_half_at(memory, address);
   if (distance & 1) return lt_word_at(memory, address + (uint64_t)(int64_t)(distance & ~1));

@@ -16,11 +16,11 @@ enum {
   TYPE_LIMIT = 1 << 18,
   SUPERCLASS_LIMIT = 64,
   /// Places for words that were checked, whether they are metadata or not. Once half of the places are used, a new word
-  /// is checked each time it is met.
+  /// is checked each time it occurs.
   NUMBER_PLACES = 1 << 20,
   /// The largest size of a class's instances and of its metadata.
   SIZE_LIMIT = 1 << 24,
-  /// The most bytes that glibc adds to a block: it rounds up to a multiple of 16, and adds a remainder that is too
+  /// The most bytes that glibc adds to a block. glibc rounds up to a multiple of 16, and adds a remainder that is too
   /// small for another block.
   ROUNDING_LIMIT = 15 + 16,
   /// jemalloc adds up to a quarter of the size, and rounds up to a multiple of 16.
@@ -152,8 +152,9 @@ static uint32_t index_of(struct lt_object_types *s, uint64_t metadata, uint32_t 
     note(s, metadata, 0);
     return 0;
   }
-  // The word gets index 0 before its superclass is looked up: so a class that claims to be its own superclass counts as
-  // having none. If there is no place for a type, it is not reported, since it would be reported again and again.
+  // The word gets index 0 before its superclass is looked up. So a class that claims to be its own superclass counts as
+  // having none. If there is no place for a type, the type is not reported. Otherwise it would be reported again and
+  // again.
   if (!note(s, metadata, 0)) return 0;
   struct lt_type_description description;
   memset(&description, 0, sizeof description);

@@ -9,7 +9,7 @@
 struct lt_heap_chunk {
   uint64_t address, size; ///< multiples of 16
   bool isInUse;           ///< by the next chunk's flag; also true for freed chunks in threads' caches and fast bins
-  bool isMarked;          ///< its flag says that it belongs to an arena other than the main arena
+  bool isMarked;          ///< the chunk's flag says that the chunk is not in the main arena
 };
 
 /// A walk through pieces of heaps. Each walk through a piece visits the same chunks.
@@ -17,10 +17,10 @@ struct lt_chunk_walk {
   const struct lt_allocator_memory *metadata;
   struct lt_word_window window;
   struct lt_word_window probe; ///< reads possible chunks, so that `window` does not have to move
-  uint64_t searchLeft;         ///< how many more bytes may be searched for the next chunk after a break
-  /// The number of breaks, where a chunk does not lead to another chunk, and the bytes from each break to the next
-  /// chunk found. The reason may be that a thread is changing the chunk, that other code moved the program break, or
-  /// that the heap is damaged.
+  uint64_t searchLeft;         ///< bytes that may still be searched for the next chunk after a break
+  /// A break is a place where a chunk does not lead to another chunk: the number of breaks, and the bytes from each
+  /// break to the next chunk. A thread may be changing the chunk, other code may have moved the program break, or the
+  /// heap may be damaged.
   uint64_t breaks, skippedBytes;
   bool isMain; ///< whether the piece belongs to a main arena
 };

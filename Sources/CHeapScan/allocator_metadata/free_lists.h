@@ -16,7 +16,7 @@ struct lt_free_list {
   uint64_t limit;              ///< the most entries that the list may have
 };
 
-/// A chunk that the allocator or a thread keeps. The chunk's neighbours record it as in use, but not what for.
+/// A chunk that the allocator or a thread keeps. The chunk's neighbours record that it is in use, but not its use.
 struct lt_kept_chunk {
   uint64_t address;
   uint64_t use; ///< such as LT_GLIBC_CACHED

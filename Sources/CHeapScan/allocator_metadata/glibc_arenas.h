@@ -22,17 +22,17 @@ struct lt_glibc_arena {
   /// The part of `freeBytes` and `topBytes` that is in whole present pages. malloc_trim would return these pages to the
   /// kernel.
   uint64_t freePageBytes;
-  /// The pin: the chunk right before the top, which must be freed before the arena can shrink. Its address, its bytes
-  /// and its use (such as LT_GLIBC_BLOCK). 0 if that chunk is free or unknown, or if there is none.
+  /// The pin is the chunk right before the top: it must be freed before the arena can shrink. These are its address,
+  /// its bytes and its use, such as LT_GLIBC_BLOCK. All are 0 if that chunk is free or unknown, or if there is none.
   uint64_t pin, pinBytes, pinUse;
 };
 _Static_assert(sizeof(struct lt_glibc_arena) <= LT_LIST_ITEM_LIMIT, "items of a list");
 
-/// The use of a chunk that its neighbours record as in use: an allocated block, a freed block in a thread's cache, a
-/// freed block in a fast bin, or a thread's cache itself.
+/// The use of a chunk that its neighbours record as in use. In this order: an allocated block, a freed block in a
+/// thread's cache, a freed block in a fast bin, and a thread's cache itself.
 enum { LT_GLIBC_BLOCK = 1, LT_GLIBC_CACHED = 2, LT_GLIBC_FAST = 3, LT_GLIBC_CACHE = 4 };
 
-/// The most arenas in a ring. No process has so many: glibc makes at most eight for each processor.
+/// The most arenas in a ring. No process has this many, since glibc makes at most eight for each processor.
 enum { LT_GLIBC_ARENA_LIMIT = 1 << 16 };
 
 /// Appends all arenas, main arenas first, to a list of struct lt_glibc_arena. Needs no symbols: in libc's initialised

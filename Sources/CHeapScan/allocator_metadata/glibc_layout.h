@@ -95,7 +95,8 @@ static inline uint64_t lt_glibc_arena_state_bytes(void) {
   return (end + GLIBC_ALIGNMENT - 1) / GLIBC_ALIGNMENT * GLIBC_ALIGNMENT;
 }
 
-/// The sizes of the chunks in a bin of a thread's cache: one size, or all sizes from one power of two up to the next.
+/// The sizes of the chunks in a bin of a thread's cache. A bin has one size, or all sizes from one power of two up to
+/// the next.
 struct lt_chunk_sizes {
   uint64_t least, most;
 };

@@ -49,9 +49,8 @@ static bool may_be_heap(const struct lt_snapshot_region *region) {
          (region->flags & LT_REGION_READABLE) && (region->flags & LT_REGION_CAPTURED);
 }
 
-/// Finds the region at an address. For the program break, also includes the adjacent regions of the same kind: the
-/// kernel lists the break as several regions if parts of it have different protections. Returns false if there is no
-/// such region.
+/// Finds the region at an address. For the program break, also includes the adjacent regions of the same kind, because
+/// the kernel splits the break where its protection changes. Returns false if there is no such region.
 static bool run_with(struct finding *f, uint64_t address, bool isBreak, struct run *run) {
   const struct lt_snapshot_region *region = lt_allocator_memory_region(f->metadata, address),
                                   *last = f->metadata->regions + f->metadata->regionCount;

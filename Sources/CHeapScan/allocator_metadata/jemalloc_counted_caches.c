@@ -1,6 +1,6 @@
 // Recognises the caches of jemalloc 5.1 and 5.2. A cache has an array of bins. Each bin stores the address after its
-// stack, where the next bin's stack begins, and the number of blocks, which are at the stack's end. The tree of extents
-// leads to the block that holds the stacks.
+// stack, and the number of its blocks. The blocks are at the stack's end, and the next bin's stack begins after it. The
+// tree of extents leads to the block that holds the stacks.
 
 #include "allocator_metadata/jemalloc_counted_caches.h"
 

@@ -22,8 +22,8 @@ struct lt_jemalloc_extent {
 /// Returns the address of the record in a leaf's word; 0 if the word has none.
 uint64_t lt_jemalloc_record_of(const struct lt_jemalloc_record_layout *layout, uint64_t word);
 
-/// True if the page of a leaf's word no longer has an extent. jemalloc then sets the word's record to 0 and its size
-/// class to JEMALLOC_CLASSES.
+/// True if the page of a leaf's word no longer has an extent. In such a word, jemalloc has set the record to 0 and the
+/// size class to JEMALLOC_CLASSES.
 bool lt_jemalloc_is_cleared(const struct lt_jemalloc_record_layout *layout, uint64_t word);
 
 /// Reads the extent that a leaf's word refers to. Returns false if the record contradicts the word.

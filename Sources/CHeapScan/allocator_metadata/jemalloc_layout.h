@@ -96,8 +96,8 @@ struct lt_jemalloc_tree_layout {
   const struct lt_jemalloc_record_layout *record;
 };
 enum { JEMALLOC_TREE_LAYOUTS = 4 };
-/// Layouts for addresses of 48 bits and of 57 bits, first for 5.3, then for earlier releases. jemalloc's build chooses
-/// the number of bits by the machine that it runs on.
+/// Layouts for addresses of 48 bits and of 57 bits, first for 5.3, then for earlier releases. The build of jemalloc
+/// chooses the number of bits for the machine that builds it.
 static const struct lt_jemalloc_tree_layout lt_jemalloc_tree_layouts[JEMALLOC_TREE_LAYOUTS] = {
     {0, 18, 18, 8, &lt_jemalloc_edata},
     {15, 15, 15, 16, &lt_jemalloc_edata},

@@ -126,8 +126,8 @@ static bool sample_leaf(void *context, uint64_t index, uint64_t leaf) {
   return sample->odd <= ODD_WORDS + sample->looked / WORDS_TO_AN_ODD_ONE;
 }
 
-/// True if a root leads to a tree of extents: each of its words is 0 or leads to a table, and the leaves' entries lead
-/// to extents that contain the entries' pages.
+/// True if a root leads to a tree of extents. Each word of the root must be 0 or lead to a table. The leaves' entries
+/// must lead to extents that contain the entries' pages.
 static bool is_root(struct lt_jemalloc_tree *tree, uint64_t root) {
   struct sample sample = {.tree = tree};
   return lt_jemalloc_each_leaf(tree, &tree->candidate, root, sample_leaf, &sample) && sample.looked > sample.odd;

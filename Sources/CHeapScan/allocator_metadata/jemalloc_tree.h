@@ -10,7 +10,7 @@ struct lt_jemalloc_tree {
   const struct lt_allocator_memory *metadata;
   const struct lt_jemalloc_tree_layout *layout; ///< set by lt_jemalloc_root_find, or by the caller before a walk
   struct lt_word_window root, candidate, node, leaf, extents;
-  uint64_t wordsLeft; ///< how many more words may be read; a damaged root may lead anywhere
+  uint64_t wordsLeft; ///< words that may still be read; a damaged root may lead anywhere
 };
 
 /// Returns false if there is no memory. Call lt_jemalloc_tree_free in either case.
@@ -31,8 +31,8 @@ bool lt_jemalloc_each_table(struct lt_jemalloc_tree *tree, struct lt_word_window
                             uint64_t bytes, bool (*table)(void *context, uint64_t index, uint64_t address),
                             void *context);
 
-/// Calls `leaf` for each leaf of a root, with its index and address. Stops and returns false when `leaf` does, when a
-/// word of the root does not lead to a node, or when no more words may be read.
+/// Calls `leaf` for each leaf of a root, with its index and address. Stops and returns false when `leaf` does. Also
+/// does so when a word of the root does not lead to a node, or when no more words may be read.
 bool lt_jemalloc_each_leaf(struct lt_jemalloc_tree *tree, struct lt_word_window *window, uint64_t root,
                            bool (*leaf)(void *context, uint64_t index, uint64_t leaf), void *context);
 

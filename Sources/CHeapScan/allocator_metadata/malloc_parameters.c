@@ -24,8 +24,8 @@ static uint64_t bins_for(uint64_t bytes) {
 }
 
 /// True if a number of bins fits `largest`, the size of the largest cached block. Up to 2.42, `largest` is in bytes of
-/// the block. Since 2.42, the environment may set it in bytes of a chunk; then there is a bin for each size of a
-/// smaller chunk. 2.43 adds 1 to these bytes.
+/// the block. Since 2.42, the environment may set `largest` in bytes of a chunk. Then there is a bin for each size of a
+/// smaller chunk. Release 2.43 adds 1 to these bytes.
 static bool fits_bins(uint64_t largest, uint64_t bins) {
   if (bins < 1 || bins > GLIBC_SMALL_CACHE_BINS || largest > GLIBC_MAX_CACHED_CHUNK + 1) return false;
   if (bins_for(largest) == bins) return true;
@@ -40,10 +40,10 @@ static uint32_t half(const uint64_t *words, unsigned index) { return (uint32_t)(
 static bool read_layout(const struct lt_allocator_memory *metadata, const uint64_t *words, unsigned layout,
                         struct lt_malloc_parameters *p) {
   unsigned counts = LAYOUTS[layout].counts;
-  // Four numbers of 4 bytes come first: the mappings, their limit, the most mappings so far, and a flag. Words follow:
-  // the bytes of the mappings, the most bytes so far, the start of the break, the bins of a cache, the bytes of the
-  // largest cached block, and the most blocks of a bin. A thread may have been stopped while it changed these values
-  // one by one, so counts and bytes may disagree.
+  // Four numbers of 4 bytes come first: the mappings, their limit, the most mappings so far, and a flag. Six words
+  // follow. Three are the bytes of the mappings, the most bytes so far, and the start of the break. The others are the
+  // bins of a cache, the bytes of the largest cached block, and the most blocks of a bin. A thread may have been
+  // stopped while it changed these values one by one, so counts and bytes may disagree.
   const uint64_t *rest = words + (counts + 4 + 1) / 2;
   if (half(words, counts + 3) > 1 || ((rest[0] | rest[1]) & (LAYOUTS[layout].unit - 1))) return false;
   if (rest[2] >= LT_ALLOCATOR_ADDRESS_LIMIT || (rest[2] & 15) ||

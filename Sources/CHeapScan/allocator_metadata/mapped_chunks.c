@@ -6,7 +6,7 @@
 
 enum {
   WINDOW = 64 << 10,
-  /// In so many pages from the start of a mapping, an aligned block that was moved is searched for.
+  /// The number of pages, from the start of a mapping, that are searched for an aligned block that was moved.
   NEAR_PAGES = 16,
 };
 /// The most bytes of memory that are searched.
@@ -51,8 +51,8 @@ static void move_to(struct search *s, struct lt_word_window *window, uint64_t st
 
 /// Replaces `chunk`, which begins a mapping, by the chunk of an aligned block, if there is one. An aligned block's
 /// chunk begins later in the mapping, and the header of the first chunk stays in memory. The two chunks may have
-/// different ends, since realloc changes only the later chunk. realloc may also move the mapping; then the block is
-/// aligned only to a page.
+/// different ends, since realloc changes only the later chunk. If realloc has moved the mapping, the block is aligned
+/// only to a page.
 static void move_to_aligned(struct search *s, uint64_t end, struct lt_mapped_chunk *chunk) {
   uint64_t start = chunk->address, size = chunk->size, block = start + GLIBC_CHUNK_MEMORY;
   for (uint64_t place = 2 * GLIBC_ALIGNMENT; place < LT_ALLOCATOR_PAGE; place *= 2)

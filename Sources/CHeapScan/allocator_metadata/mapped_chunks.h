@@ -12,8 +12,8 @@ struct lt_mapped_chunk {
   uint64_t usable;        ///< bytes that the program may use
 };
 
-/// Appends large blocks, which have a separate mapping, to a list of struct lt_mapped_chunk, in order of
-/// address. glibc has no list of these blocks, so each present page is searched for their headers. Returns false if
+/// Appends the large blocks that have a separate mapping to a list of struct lt_mapped_chunk, in order of address.
+/// There is no list of these blocks in glibc, so each present page is searched for their headers. Returns false if
 /// blocks may be missing, because there was too much memory to search or no memory for the list.
 ///
 /// - `layout`: the layout of the arenas of the same libc.

@@ -40,7 +40,7 @@ enum {
   MIMALLOC_SLICE_IS_CLEARED = 1, ///< the block size of a cleared slice
   MIMALLOC_HAS_ALIGNED = 2,      ///< flag: an allocation may begin inside its block
   MIMALLOC_THREAD_FREE_BITS = 3,
-  MIMALLOC_SMALL_OFFSET_LIMIT = 1024, ///< in pages with blocks up to this size, the first block is at an offset
+  MIMALLOC_SMALL_OFFSET_LIMIT = 1024, ///< in pages with blocks up to this size, the first block is at the next offset
   MIMALLOC_SMALL_OFFSET = 384,
 
   // mi_heap_t
@@ -93,7 +93,8 @@ struct lt_mimalloc_page_layout {
   uint8_t startKind;     ///< enum lt_mimalloc_start
   bool hasHeader;        ///< the map is a mi_page_map_t, whose parts follow its header
   bool isBehindMetadata; ///< a page's entries in the map begin at its metadata, not at its first block
-  bool hasInteriorLinks; ///< links may lead into blocks: a page loses its flag for these when its owner changes
+  bool hasInteriorLinks; ///< links may lead inside blocks, because a page loses its flag for such blocks when its owner
+                         ///< changes
   bool hasInternalPages; ///< the allocator's own data may be blocks
   uint8_t arenaKind;     ///< memory kind whose pages the arena's bitmap must confirm; 0: the map has no freed pages
 };

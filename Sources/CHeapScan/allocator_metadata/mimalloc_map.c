@@ -9,8 +9,8 @@
 
 enum {
   WINDOW = 64 << 10,
-  /// In any map, so many entries may contradict their pages: threads may have been stopped while they wrote the
-  /// entries.
+  /// The number of entries that may contradict their pages in any map: threads may have been stopped while they wrote
+  /// the entries.
   ODD_ENTRIES = 1,
   /// One odd entry among this many is tolerated in a map.
   ENTRIES_TO_AN_ODD_ONE = 16,
@@ -25,7 +25,7 @@ struct reader {
   const struct lt_mimalloc_map *map;
   struct lt_word_window table, part, page, arena;
   struct lt_growing_list parts; ///< uint64_t: addresses of the map's parts, in order
-  uint64_t partsLeft;           ///< how many more parts may be walked; memory has no room for more
+  uint64_t partsLeft;           ///< parts that may still be walked; memory has no room for more
   bool isShort;
   uint64_t partStart, firstSlice;  ///< of the part that is walked
   uint64_t last;                   ///< the page of the previous entry
@@ -209,7 +209,7 @@ static void walk_map(struct reader *reader, const struct lt_mimalloc_map *map) {
   lt_list_init(&reader->parts, reader->metadata->memory, sizeof(uint64_t));
   each_part(reader, note_part);
   lt_list_sort(&reader->parts);
-  // Parts may not overlap, so that the time of a walk is limited by the size of the memory.
+  // Parts must not overlap, so that the size of the memory limits the time of a walk.
   for (size_t i = 1; i < reader->parts.count; i++)
     if (lt_list_number(&reader->parts, i) - lt_list_number(&reader->parts, i - 1) < MIMALLOC_PART_BYTES) reader->odd++;
   if (reader->parts.isShort) reader->isShort = true;

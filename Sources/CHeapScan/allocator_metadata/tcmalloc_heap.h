@@ -29,8 +29,8 @@ struct lt_tcmalloc_heap {
 };
 
 /// Finds tcmalloc's variables, by the relations among their words, and the blocks in caches. Returns false if the
-/// process has no tcmalloc with a known layout, if tcmalloc was not used yet, or if it is the debugging variant. Call
-/// lt_tcmalloc_heap_free in either case.
+/// process has no tcmalloc with a known layout. Also returns false if tcmalloc was not used yet, or is the debugging
+/// variant. Call lt_tcmalloc_heap_free in either case.
 ///
 /// - `metadata`: must outlive `heap`.
 /// - Complexity: linear in the data of images; n log n in the blocks in caches.

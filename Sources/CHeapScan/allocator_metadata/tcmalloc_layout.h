@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-/// Offsets and sizes of gperftools tcmalloc on 64-bit machines with tcmalloc pages of 8 KiB and addresses of 48 bits
-/// (src/span.h, pagemap.h, page_heap.h, common.h, central_freelist.h, thread_cache.h). Seen with 2.8.1, 2.10, 2.16 and
-/// 2.18.1 on x86-64.
+/// Offsets and sizes of gperftools tcmalloc on 64-bit machines, with tcmalloc pages of 8 KiB and addresses of 48 bits.
+/// Source: src/span.h, pagemap.h, page_heap.h, common.h, central_freelist.h, thread_cache.h. Seen with 2.8.1, 2.10,
+/// 2.16 and 2.18.1 on x86-64.
 enum {
   TCMALLOC_PAGE_SHIFT = 13,
 
@@ -45,7 +45,7 @@ enum {
   TCMALLOC_MAP_PAGES = 3200,
   TCMALLOC_MAP_COUNT = 4224, ///< 8 bytes later since 2.16
   TCMALLOC_LARGEST = 256 << 10,
-  TCMALLOC_BATCH_BYTES = 64 << 10, ///< the most bytes of a batch; but a batch may always have two objects
+  TCMALLOC_BATCH_BYTES = 64 << 10, ///< the most bytes of a batch of more than two objects
 
   // CentralFreeList, one for each class
   TCMALLOC_CENTRAL_CLASS = 8,

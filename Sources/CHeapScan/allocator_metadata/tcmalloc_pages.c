@@ -85,7 +85,7 @@ bool lt_tcmalloc_is_root(struct lt_tcmalloc_pages *pages, uint64_t root) {
   bool isRoot =
       lt_window_each_word(&pages->root, root, root + TCMALLOC_ROOT_BYTES, add_leaf, &check) && check.leaves.count > 0;
   lt_list_sort(&check.leaves);
-  // If leaves could overlap, the time of a walk would not be limited by the size of the memory.
+  // Leaves must not overlap, so that the size of the memory limits the time of a walk.
   for (size_t i = 1; i < check.leaves.count && isRoot; i++)
     isRoot = lt_list_number(&check.leaves, i) - lt_list_number(&check.leaves, i - 1) >= TCMALLOC_LEAF_BYTES;
   lt_list_free(&check.leaves);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/// libc's thread-local variables are in so many bytes below a thread pointer.
+/// libc's thread-local variables are in this many bytes below a thread pointer.
 enum { THREAD_LOCAL_BYTES = 1 << 14 };
 
 /// A word among a thread's variables that refers to a possible cache.
@@ -94,7 +94,7 @@ static bool read_bins(struct lt_thread_caches *c, uint64_t chunk, struct content
 }
 
 /// Finds the second word that most cached blocks have, by majority vote. Returns false if more than one block has
-/// another word. One block is allowed, since a block that is just being added or removed may lack the key.
+/// another word. One such block is allowed, because a block that a thread is adding or removing may lack the key.
 static bool read_key(struct lt_thread_caches *c, uint64_t *key) {
   uint64_t votes = 0, odd = 0, word;
   *key = 0;
@@ -176,8 +176,8 @@ static bool has_equal_slots(struct lt_thread_caches *c, uint64_t chunk) {
 
 void lt_thread_caches_finish(struct lt_thread_caches *c) {
   // An empty cache looks like a block of the program. So a thread must refer to it, at the distance where most threads
-  // refer to caches or to the first chunk of a heap. If no cache has blocks, references to chunks with equal numbers of
-  // free slots in all bins are votes, too: only caches look like that.
+  // refer to caches or to the first chunk of a heap. If no cache has blocks, other references are votes, too: those to
+  // chunks with equal numbers of free slots in all bins. Only caches look like that.
   enum { PLACES = THREAD_LOCAL_BYTES / 8 + 1 };
   size_t size = PLACES * sizeof(uint32_t);
   uint32_t *votes = c->metadata->memory->allocate(size);

@@ -7,8 +7,9 @@
 #include "allocator_metadata/heap_pieces.h"
 
 /// Finds threads' caches among the chunks. A cache is itself a chunk, but not a block of the program. An empty cache is
-/// recognised by a thread's reference to it. The reference must be at the place where other threads refer to their
-/// caches, or to the first chunk of a heap: up to 2.42, a thread allocates its cache before its first block.
+/// recognised by a thread's reference to it. The reference must be at the same distance from the thread pointer as most
+/// threads' references to caches or to the first chunk of a heap. Up to 2.42, that first chunk is a cache, because a
+/// thread allocates its cache before its first block.
 struct lt_thread_caches {
   const struct lt_allocator_memory *metadata;
   const struct lt_growing_list *pieces;
@@ -18,8 +19,8 @@ struct lt_thread_caches {
   struct lt_growing_list *kept;      ///< struct lt_kept_chunk: caches, and the blocks in them
   struct lt_growing_list found;      ///< caches that are not empty
   uint64_t count;                    ///< number of caches that were recognised
-  /// The second word of most cached blocks, 0 if there is none; and the lead of this word in a majority vote of the
-  /// caches.
+  /// `key` is the second word of most cached blocks, or 0 if there is none. `keyVotes` is the lead of this word in a
+  /// majority vote of the caches.
   uint64_t key, keyVotes;
 };
 
