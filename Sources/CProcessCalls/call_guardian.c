@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 enum {
-  // The longest time that threads stay stopped until the last thread has stopped. It grows with each try, since threads
-  // that wait for a processor get one in turn.
+  // The longest time that stopped threads wait for the last thread to stop. It grows with each try, since threads that
+  // wait for a processor get one in turn.
   FIRST_STANDSTILL_MILLISECONDS = 25,
   MORE_STANDSTILL_MILLISECONDS = 5,
   LONGEST_STANDSTILL_MILLISECONDS = 100,
@@ -248,8 +248,8 @@ static bool wait_for_next(struct lt_call_exchange *exchange, uint64_t deadline) 
   do {
     struct pollfd owner = {.fd = LT_GUARDIAN_PARENT, .events = POLLIN};
     if (poll(&owner, 1, (int)pause) > 0 || lt_nanoseconds() >= deadline) return false;
-    // Wait until the late threads have stopped. A thread that is still traced cannot be asked again: it would look as
-    // if another tracer had it.
+    // Wait until the late threads have stopped. A thread that is still traced cannot be asked again: it would look like
+    // the thread of another tracer.
   } while (lt_release_late_threads(&exchange->stopped) > 0);
   return true;
 }

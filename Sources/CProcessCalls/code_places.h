@@ -1,5 +1,5 @@
-// Finds the code of another process that matters when a thread calls its loader: the loader, the allocator, the C
-// library, and the functions to call.
+// Finds the code of another process that matters when a thread calls its loader. This is the code of the loader, the
+// allocator and the C library, and the functions to call.
 
 #ifndef LEAKTRACE_CODE_PLACES_H
 #define LEAKTRACE_CODE_PLACES_H
@@ -26,7 +26,7 @@ enum { LT_MAX_CODE_RANGES = 256 };
 
 struct lt_code_places {
   struct lt_remote_images images;
-  struct lt_code_range ranges[LT_MAX_CODE_RANGES]; ///< the first range with an address determines the address's place
+  struct lt_code_range ranges[LT_MAX_CODE_RANGES]; ///< the first range that contains an address determines its place
   size_t rangeCount;
   uint64_t openLibrary; ///< dlopen, or a function with the same effect
   uint64_t openMode;    ///< extra flags for the second argument of that other function

@@ -28,7 +28,8 @@ enum {
   // all threads resume, and the copy is tried again.
   FIRST_ENTRY_MILLISECONDS = 25,
   LONGEST_ENTRY_MILLISECONDS = 100,
-  MAX_TRIES = 100,     // several seconds at a load of 40. Next to dozens of busy processes, 20 tries were once too few
+  MAX_TRIES = 100,     // these take several seconds at a load of 40. With dozens of busy processes, 20 tries were once
+                       // too few
   MAX_LATE_COPIES = 3, // each of them keeps the other threads stopped for as long as a copy may take
   // The longest time that the other threads stay stopped while the kernel makes the copy. The kernel takes 16 ms for a
   // gibibyte, and longer if other processes use the processor.

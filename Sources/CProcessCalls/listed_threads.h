@@ -31,9 +31,9 @@ pid_t lt_listed_threads_next(struct lt_listed_threads *list);
 
 void lt_listed_threads_close(struct lt_listed_threads *list);
 
-/// Returns the state of a thread as a letter of proc(5): R runs or waits for a processor, S sleeps, D sleeps and cannot
-/// be interrupted by a signal, T is stopped. Returns 0 if the thread has ended. `name` has LT_THREAD_NAME_SIZE bytes,
-/// or is NULL.
+/// Returns the state of a thread as a letter of proc(5). R: runs or waits for a processor. S: sleeps. D: sleeps and
+/// cannot be interrupted by a signal. T: is stopped. Returns 0 if the thread has ended. `name` has LT_THREAD_NAME_SIZE
+/// bytes, or is NULL.
 char lt_thread_state_letter(pid_t process, pid_t thread, char *name);
 
 /// Returns the number of a child process in its parent's PID namespace, which may differ from the caller's namespace.

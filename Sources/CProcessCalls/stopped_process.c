@@ -27,7 +27,7 @@ enum {
   // lock whose holder waits for a processor. Or it may wait for a device, possibly for ever.
   LATE_RUNNER_MILLISECONDS = 10000,
   LATE_SLEEPER_MILLISECONDS = 1000,
-  // Both limits if the other threads stay stopped during the wait.
+  // The same two limits, for a wait during which the other threads stay stopped.
   HELD_RUNNER_MILLISECONDS = 2000,
   HELD_SLEEPER_MILLISECONDS = 100,
   RESULT = 0,            // DWARF's number of rax, which holds a call's result
@@ -134,8 +134,8 @@ static int meet(struct lt_stopped_process *stopped, size_t i, uint64_t deadline)
   return lt_thread_note(note->thread, note) == LT_COPY_OTHER_MACHINE ? LT_COPY_OTHER_MACHINE : 0;
 }
 
-/// Checks each thread that was asked to stop. `awaited` is set to the number of threads that have not stopped, `met` to
-/// the number of threads that have stopped now.
+/// Checks each thread that was asked to stop. Sets `awaited` to the number of threads that have not stopped. Sets `met`
+/// to the number of threads that have stopped since the previous check.
 static int meet_some(struct lt_stopped_process *stopped, size_t *awaited, size_t *met) {
   *awaited = *met = 0;
   for (size_t i = 0; i < stopped->count; i++) {
@@ -312,8 +312,8 @@ size_t lt_release_late_threads(struct lt_stopped_process *stopped) {
 
 // --- calls -----------------------------------------------------------------------------------------------------------
 
-/// Makes a thread begin a call. If libc's `syscall` instruction cannot be used, uses the one of the thread's own system
-/// call, which is right before the address where the thread resumes.
+/// Makes a thread begin a call. If libc's `syscall` instruction cannot be used, uses the instruction of the thread's
+/// own system call. It is right before the address where the thread resumes.
 static int begin_on(const struct lt_copied_thread *thread, const struct lt_injected_call *model,
                     struct lt_injected_call *call, uint64_t deadline) {
   *call = *model;

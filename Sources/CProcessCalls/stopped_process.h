@@ -5,7 +5,7 @@
 
 #include "stopped_thread.h"
 
-/// The most threads of a process that can be stopped. The memory for their notes is reserved beforehand.
+/// The most threads of a process that can be stopped. The memory for their states is reserved in advance.
 enum { LT_MAX_THREADS = 1 << 16 };
 
 /// The threads of a process, and their states. The guardian writes this, and its parent reads it after the answer.
@@ -27,8 +27,8 @@ struct lt_stopped_process {
 /// program before they stop, but their registers are unknown. Returns 0, lt_copy_error or −errno. After an error, no
 /// thread is stopped.
 ///
-/// Threads that run or wait for a processor are asked first. Only when these have stopped are the sleeping threads
-/// asked: until then, they are not disturbed while the first ones wait for a processor.
+/// Threads that run or wait for a processor are asked to stop first. Sleeping threads are asked only when these have
+/// stopped, so they are not disturbed while other threads wait for a processor.
 int lt_stop_process(struct lt_stopped_process *stopped, uint32_t standstillMilliseconds);
 
 /// Resumes all stopped threads.
@@ -46,11 +46,11 @@ void lt_await_late_threads(struct lt_stopped_process *stopped);
 /// that have still not stopped.
 size_t lt_release_late_threads(struct lt_stopped_process *stopped);
 
-/// True if a thread has stopped, even if all threads have resumed since.
+/// True if at least one thread has stopped, even if all threads have resumed since.
 bool lt_has_met_thread(const struct lt_stopped_process *stopped);
 
 /// Chooses a thread for a call, and makes it begin the call (lt_thread_begin_call). If the result is neither 0 nor
-/// −ETIME, no thread is in the call: the result is LT_COPY_NO_CALL if no thread was suitable, otherwise −errno.
+/// −ETIME, no thread is in the call. The result is then LT_COPY_NO_CALL if no thread was suitable, otherwise −errno.
 int lt_begin_call_in_process(const struct lt_stopped_process *stopped, struct lt_injected_call *call, size_t *caller,
                              uint64_t deadline);
 

@@ -72,7 +72,7 @@ static bool let_go_of_another_program(pid_t thread, int status) {
   return true;
 }
 
-/// Reaps tracees that have ended, releases tracees that have executed another program, and keeps the stops of the
+/// Reaps tracees that have ended, and releases tracees that have executed another program. Keeps the stops of the
 /// others. waitpid returns the reports of all tracees, in any order.
 static void take_reports(int signal) {
   (void)signal;

@@ -53,7 +53,7 @@ uint64_t lt_nanoseconds(void);
 
 /// Waits for the tracee's next report until the deadline. Returns 0, −ETIME, or −ESRCH when the tracee no longer
 /// exists. Meanwhile reaps other tracees that have ended. Keeps the stops of the other tracees for later calls of this
-/// function. For a process whose only children are tracees.
+/// function. All children of the calling process must be tracees.
 int lt_thread_await_report(pid_t thread, int *status, uint64_t deadline);
 
 /// Reaps tracees that have ended, releases tracees that have executed another program, and keeps the stops of the
@@ -78,9 +78,9 @@ int lt_thread_note(pid_t thread, struct lt_copied_thread *note);
 bool lt_thread_can_call(pid_t thread, const struct lt_copied_thread *note);
 
 /// Makes a stopped thread start a call, with all signals blocked, and waits until the thread has entered the call. Then
-/// returns 0. Returns −ETIME if the thread has not entered the call by the deadline, for example because it got no
-/// processor; then the call is cancelled. After 0 or −ETIME, lt_thread_end_call must follow. After another error, the
-/// thread is unchanged: −EACCES means that its filter cannot be suspended, −EFAULT that there is no instruction for the
+/// returns 0. Returns −ETIME, and cancels the call, if the thread has not entered the call by the deadline. For
+/// example, the thread may have got no processor. After 0 or −ETIME, lt_thread_end_call must follow. After another
+/// error, the thread is unchanged. −EACCES: its filter cannot be suspended. −EFAULT: there is no instruction for the
 /// call.
 int lt_thread_begin_call(pid_t thread, struct lt_injected_call *call, uint64_t deadline);
 

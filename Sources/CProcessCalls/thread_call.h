@@ -58,8 +58,8 @@ int lt_visit_begin(struct lt_thread_visit *visit, pid_t thread, const struct lt_
 int lt_visit_call(struct lt_thread_visit *visit, uint64_t function, uint64_t first, uint64_t second, uint64_t deadline);
 
 /// Calls a function without arguments, and stores the pointer that it returns. Must not be used for a function that may
-/// return a small number: if the tracer ends, the thread makes the system call with that number. Returns
-/// LT_VISIT_NOT_BEGUN if the process does not have the code at `call` and `returning`.
+/// return a small number. If the tracer ends during the call, the thread makes the system call with that number.
+/// Returns LT_VISIT_NOT_BEGUN if the process does not have the code at `call` and `returning`.
 int lt_visit_ask(struct lt_thread_visit *visit, uint64_t function, uint64_t deadline, uint64_t *pointer);
 
 /// Restores everything, and resumes the thread. `outcome` is the outcome of the last call.

@@ -51,8 +51,8 @@ static uint64_t stack_limit(pid_t process, uint64_t otherwise) {
 }
 
 /// Returns the free bytes of the thread's stack, below its stack pointer. Only two kinds of stack count: the main
-/// thread's stack, and the stacks that the C library made, at whose top is the thread's own data. Returns 0 for a
-/// coroutine's stack in the heap, and for signal stacks.
+/// thread's stack, and stacks that the C library made. Such a stack has the thread's own data at its top. Returns 0 for
+/// a coroutine's stack in the heap, and for signal stacks.
 static uint64_t room_below(pid_t process, const struct lt_copied_thread *thread) {
   char path[PATH_SIZE];
   snprintf(path, sizeof path, "/proc/%d/maps", process);

@@ -20,7 +20,7 @@
 enum {
   CHILD_SOCKET = 3,
   FIRST_ANSWER_ROOM = 4096, ///< bytes; most answers are smaller
-  SMALL_QUESTION = 4096,    ///< a question of at most so many bytes, including its length, is sent in one call
+  SMALL_QUESTION = 4096,    ///< a question of at most this many bytes, including its length, is sent in one call
 };
 
 /// The length that means "no answer".

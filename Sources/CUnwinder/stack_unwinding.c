@@ -173,7 +173,7 @@ enum lt_unwind_end lt_unwind_stack(struct lt_stack_unwinder *unwinder, const str
       return LT_UNWIND_UNSOUND;
     if (*count > 0 && address == 0) return LT_UNWIND_COMPLETE;
     if (*count == most) return LT_UNWIND_CUT;
-    // After a step, libunwind answers this question for the frame that was left.
+    // After a step, libunwind answers this question for the previous, inner frame.
     bool isExact = *count == 0 || unw_is_signal_frame(&cursor) > 0;
     if (unwinder->source.isOneStack && !isExact && stackPointer <= frames[*count - 1].stackPointer)
       return LT_UNWIND_UNSOUND;

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// A thread that another process shall create: the registers for the call of clone, and the address of the `syscall`
+/// A thread that another process is to create: the registers for the call of clone, and the address of the `syscall`
 /// instruction. All addresses are in that process.
 struct lt_thread_order {
   uint64_t call; ///< address of a `syscall` instruction; the code after it starts the new thread from its stack
@@ -27,10 +27,10 @@ struct lt_thread_order {
 /// Makes another process create a thread, without a signal. One thread of the process, which must be in a system call,
 /// is stopped for a moment. It calls clone with every signal blocked, and then resumes its own call.
 ///
-/// `thread` is the kernel's number of the thread to stop. Returns 0 or −errno: −EPERM if tracing is not allowed,
-/// −EAGAIN if the thread is not in a system call, −EFAULT if there is no `syscall` instruction. −EBUSY means that the
-/// thread is already stopped, is limited by a seccomp filter, or does not stop in time. Blocks for up to a second, and
-/// then until the thread has made the call. Only on Linux on x86-64; −ENOSYS elsewhere.
+/// `thread` is the kernel's number of the thread to stop. Returns 0 or −errno. −EPERM: tracing is not allowed. −EAGAIN:
+/// the thread is not in a system call. −EFAULT: there is no `syscall` instruction. −EBUSY: the thread is already
+/// stopped, is limited by a seccomp filter, or does not stop in time. Blocks for up to a second, and then until the
+/// thread has made the call. Only on Linux on x86-64; −ENOSYS elsewhere.
 int lt_order_thread(pid_t thread, const struct lt_thread_order *order);
 
 /// Atomically changes a word in shared memory from `expected` to `desired`. Returns false if the word has another

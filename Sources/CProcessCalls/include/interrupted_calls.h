@@ -24,7 +24,7 @@ static inline bool lt_result_is_restart(int64_t result) {
 
 /// The traits of a call.
 enum {
-  /// The kernel does not restart the call by itself if only a tracer has interrupted it: it would return EINTR to the
+  /// If only a tracer has interrupted the call, the kernel does not restart it. The call would return EINTR to the
   /// program. A call that returned EINTR has had no effect, so it can be repeated (Linux 6.18: fs/eventpoll.c,
   /// ipc/sem.c, kernel/signal.c, fs/aio.c, io_uring/io_uring.c, sock_intr_errno).
   LT_REPEATABLE = 1 << 0,

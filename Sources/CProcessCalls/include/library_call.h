@@ -40,8 +40,8 @@ struct lt_library_call {
 /// The numbers of threads that were in states that prevent a call, at the last try.
 struct lt_call_obstacles {
   uint32_t inLoader, inFork, atExit, notStopped; ///< a single thread in one of these states delays the call
-  /// Threads that could not make the call themselves: in the allocator, in a signal handler, elsewhere in the C
-  /// library, on a stack without room, or on a stack that cannot be unwound.
+  /// Threads that could not make the call themselves. In this order, they were in the allocator, in a signal handler,
+  /// elsewhere in the C library, on a stack without room, or on a stack that cannot be unwound.
   uint32_t inAllocator, inHandler, inLibrary, withoutRoom, unknown;
 };
 
@@ -58,9 +58,10 @@ struct lt_library_call_outcome {
 
 /// Makes one thread of `process` call the function.
 ///
-/// All threads are stopped for a moment. The call is possible if no thread is in the loader, and one thread is outside
-/// the allocator, signal handlers and locks of the C library, with room on its stack. That thread makes the call; the
-/// other threads resume before it begins. If the call is not possible, all threads resume, and the call is tried again.
+/// All threads are stopped for a moment. The call is possible if no thread is in the loader, and if one thread is
+/// suitable. A suitable thread is outside the allocator and signal handlers, holds no lock of the C library, and has
+/// room on its stack. It makes the call after the other threads have resumed. If the call is not possible, all threads
+/// resume, and the call is tried again.
 ///
 /// A guardian process does the work. If the caller or the guardian is killed, `process` continues, and the calling
 /// thread still returns to its own work. Blocks for at most a little longer than `waitMilliseconds` and

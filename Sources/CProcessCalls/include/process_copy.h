@@ -40,7 +40,7 @@ enum lt_copy_mode {
 
 struct lt_copy_options {
   enum lt_copy_mode mode;
-  /// The longest time in milliseconds that stopped threads wait for the last threads to stop; 0 means the default, 10.
+  /// The longest time in milliseconds that stopped threads wait for the last threads to stop. 0 means the default, 10.
   /// Late threads wait for a processor, or sleep and cannot be interrupted. They run no code of the program before they
   /// stop, so the copy is made without them. Their registers are noted when they stop, after the other threads have
   /// resumed. Threads that have still not stopped a while later have the state LT_THREAD_NOT_MET.
@@ -74,7 +74,7 @@ struct lt_copied_thread {
 };
 
 /// A copied or held process. The target's pause begins before its first thread stops. The pause ends when all threads
-/// have resumed, except the thread that made the copy: that thread resumes as soon as it gets a processor. The copy or
+/// have resumed, except the thread that made the copy. That thread resumes as soon as it gets a processor. The copy or
 /// hold ends with lt_process_copy_end, which must be called once, or when the caller's process ends.
 struct lt_process_copy {
   pid_t target;

@@ -45,9 +45,9 @@ struct lt_recorder_call {
 /// The number of ARCH_GET_CPUID in Linux, arch/x86/include/uapi/asm/prctl.h.
 #define LT_GET_CPUID 0x1011
 
-/// Every call of the recorder. A test compares the list with the recorder's sources. The calls for joining are the call
-/// that returns the thread to its own work, and the calls of glibc's loader (2.31 to 2.41) when it loads a library
-/// whose dependencies are already loaded.
+/// Every call of the recorder. A test compares the list with the recorder's sources. There are two kinds of calls for
+/// joining. One call returns the thread to its own work. The others are made by glibc's loader (2.31 to 2.41) when it
+/// loads a library whose dependencies are already loaded.
 static const struct lt_recorder_call lt_recorder_calls[] = {
     {LT_CALL_NAMED(clock_gettime), LT_TO_RECORD | LT_FOR_IMAGES, {CLOCK_MONOTONIC}},
     {LT_CALL_NAMED(clone),
@@ -152,8 +152,8 @@ static const struct lt_recorder_call lt_recorder_calls[] = {
 };
 
 /// Returns the purposes that a filter does not allow, for calls that are made at the address `code`. If a filter
-/// answers a call with an error, the recorder can do without the call, except for recording, beginning and joining.
-/// `first`, unless it is NULL, gets the first call that prevents a purpose.
+/// answers a call with an error, only recording, beginning and joining count as forbidden. For other purposes, the
+/// recorder can do without the call. `first`, unless it is NULL, gets the first call that prevents a purpose.
 static inline int lt_purposes_forbidden_by(const struct sock_filter *program, unsigned count, uint32_t architecture,
                                            uint64_t code, const struct lt_recorder_call **first) {
   const int indispensable = LT_TO_RECORD | LT_TO_BEGIN | LT_TO_JOIN;

@@ -1,5 +1,5 @@
 // A child process that answers questions about data that may be damaged. With such data, code that trusts its input may
-// abort, crash or never end. In a child with limits for memory, stack and time, only one answer is lost then.
+// abort, crash or never end. In a child with limits for memory, stack and time, such a failure loses only one answer.
 //
 // The child is a fork of the caller, and executes no other program. It makes system calls, and calls the service's
 // functions and malloc. glibc keeps malloc usable in the child of a process with threads.
@@ -49,9 +49,9 @@ void lt_child_set_prologue(void (*prologue)(void));
 /// the call.
 int lt_child_start(struct lt_child *child, const struct lt_child_service *service, void *context);
 
-/// Asks a question. Returns 0 if the child has replied. Then `*answer` is NULL if there is no answer; otherwise it has
-/// `*answerSize` bytes and a zero byte after them, and must be freed with `free`. Returns an errno if the child failed
-/// and was ended; `lt_child_start` starts another child.
+/// Asks a question. Returns 0 if the child has replied. Then `*answer` is NULL if there is no answer. Otherwise it has
+/// `*answerSize` bytes and a zero byte after them, and the caller frees it with `free`. Returns an errno if the child
+/// failed and was ended; `lt_child_start` starts another child.
 int lt_child_ask(struct lt_child *child, const void *question, size_t size, void **answer, size_t *answerSize);
 
 /// Ends the child, if there is one, and waits for it.

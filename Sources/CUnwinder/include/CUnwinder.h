@@ -39,7 +39,8 @@ struct lt_unwinder_answer {
 enum { LT_UNWINDER_MAX_FRAMES = 4096 };
 
 /// Starts the child. Each question to it is a struct lt_unwind_registers. Returns 0 or an errno: ENOSYS on an
-/// unsupported machine. The child uses the arrays of the input as they are at the call, so they need not live on.
+/// unsupported machine. The child has a copy of the arrays of the input, so the caller may free the arrays after the
+/// call.
 int lt_unwinder_start(struct lt_child *child, const struct lt_unwinder_input *input);
 
 #endif

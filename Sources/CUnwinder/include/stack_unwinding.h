@@ -1,7 +1,8 @@
-// Unwinds stacks with libunwind. A caller's function reads the memory, and another one finds the unwind tables.
+// Unwinds stacks with libunwind. The caller provides a function that reads the memory, and a function that finds the
+// unwind tables.
 //
-// libunwind trusts the tables. A damaged table may end the process (a division of the smallest number by −1). The
-// number of reads is limited, so unwinding always ends.
+// libunwind trusts the tables. A damaged table may end the process, for example by a division of the smallest number by
+// −1. The number of reads is limited, so unwinding always ends.
 
 #ifndef LEAKTRACE_STACK_UNWINDING_H
 #define LEAKTRACE_STACK_UNWINDING_H
@@ -12,8 +13,8 @@
 
 enum { LT_UNWIND_REGISTERS = 17 };
 
-/// A thread's registers by their DWARF numbers (System V ABI, AMD64: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15,
-/// and the program counter).
+/// A thread's registers by their DWARF numbers (System V ABI, AMD64). These are rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp,
+/// r8 to r15, and the program counter.
 struct lt_unwind_registers {
   uint64_t values[LT_UNWIND_REGISTERS];
   uint64_t known; ///< a bit for each register, by number
@@ -37,8 +38,8 @@ struct lt_unwind_source {
   void *context; ///< the first argument of both functions
   /// Read whole pages, and keep them until lt_stack_unwinder_forget.
   bool keepsPages;
-  /// Report a stack as unsound if a caller's frame is not at a higher address. A frame that a signal interrupted is
-  /// exempt: the handler may be on another stack.
+  /// Report a stack as unsound if a caller's frame is not at a higher address. The frame that a signal interrupted is
+  /// exempt, because the handler may be on another stack.
   bool isOneStack;
 };
 
