@@ -2,9 +2,9 @@
 // recorder's settings (settings.h) are defined once in the same way.
 //
 // docs/engineering/trace-format.md explains the format in prose. If it and these headers disagree, the headers are
-// right. The headers contain constants, fixed structs with asserted layouts, and the few index functions that an
-// encoder and a decoder must compute identically. Everything is little endian; compiling the header on a big-endian
-// machine fails.
+// right. The headers contain constants, fixed structs with asserted layouts, and a few index functions. An encoder and
+// a decoder must compute the same index. Everything is little endian; compiling the header on a big-endian machine
+// fails.
 
 #ifndef LEAKTRACE_TRACE_FORMAT_H
 #define LEAKTRACE_TRACE_FORMAT_H

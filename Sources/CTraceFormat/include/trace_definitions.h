@@ -11,8 +11,7 @@ enum {
   /// ID or 0.
   LT_DEF_TYPE = 2,
   /// varint load bias, varint first address, varint end address, varint time, varint length and bytes of the build ID,
-  /// string path. The time is when the recorder noticed the image, which is not later than the first event with a frame
-  /// in the image.
+  /// string path. The time is when the recorder noticed the image. No earlier event has a frame in the image.
   LT_DEF_IMAGE_LOADED = 3,
   /// varint first address, varint end address, varint time.
   LT_DEF_IMAGE_UNLOADED = 4,

@@ -48,8 +48,8 @@ enum lt_operation {
 enum {
   LT_CONTROL_TIME = 48,       ///< varint: time since the last known time, in units of 2^LT_TIME_SHIFT ticks
   LT_CONTROL_EXACT_TIME = 49, ///< empty; from here on, every event has its time
-  /// varint: the address of the running task's outermost async context, which identifies the task among all live tasks;
-  /// 0 if no task runs
+  /// varint: the address of the running task's outermost async context, or 0 if no task runs. No two live tasks have
+  /// the same address
   LT_CONTROL_TASK = 50,
   LT_CONTROL_STACK = 51, ///< a stack change without an event: varint pops, varint pushes, tokens
   LT_CONTROL_MARK = 52,  ///< a mark of the program: varint LT_MARK_ kind, varint time (trace clock), then by kind

@@ -22,7 +22,7 @@ struct lt_live_header {
   uint32_t pauseSwitch;       ///< LT_SWITCH_…; written by `leaktrace pause` and `resume`, read by the hooks
   uint32_t snapshotSignal;    ///< the signal that requests a snapshot; 0 if snapshots cannot be requested
   uint32_t snapshotsAsked;    ///< incremented by the requester, before the signal
-  uint32_t snapshotsAnswered; ///< the value that `snapshotsAsked` had when the last ended snapshot began
+  uint32_t snapshotsAnswered; ///< the value of `snapshotsAsked` when the last finished snapshot began
   int32_t snapshotError;      ///< errno of the last snapshot, 0 if it was written
   uint32_t snapshotNumber;    ///< the number of the last snapshot that has ended
   /// LT_SNAPSHOT_ROUND if the requested snapshot ends a round. Any other value means LT_SNAPSHOT_REQUEST. Written

@@ -17,7 +17,7 @@ enum {
   /// varint repetition number (not 0), varint round (from 1), varint number of the snapshot at its end, varint number
   /// of the only scope that counts (0: all work), string name, string file, varint line
   LT_MARK_ROUND = 5,
-  /// no payload: the program is about to end the process, and control does not return to the frames now on the stack
+  /// no payload. The program is about to end the process, so control does not return to the frames on the stack
   LT_MARK_END = 6,
 };
 

@@ -1,5 +1,5 @@
-// Snapshots: the contents of memory at one moment, in three kinds of chunk. Their thread is 0, their sequence counts
-// within each kind, and firstTime and lastTime are lt_snapshot.time.
+// Snapshots: the contents of memory at one moment, in four kinds of chunk. In the headers of these chunks, `thread` is
+// 0, and `sequence` counts within each kind. `firstTime` and `lastTime` are lt_snapshot.time.
 //
 // An image contains words, not bytes. It includes words that look like pointers into the process's memory, words of
 // Swift metadata records, and objects' reference counts. It also includes the counts and occupancy bitmaps of arrays,
@@ -110,8 +110,9 @@ _Static_assert(sizeof(struct lt_memory_part) == 8, "layout");
 #define LT_MEMORY_PAGE_WORDS 512u
 
 /// The header of an LT_CHUNK_BLOCKS. Blocks follow it until the end of the payload. Blocks are in order of address,
-/// within a part and from part to part. A block is encoded as three varints: its address minus the previous block's
-/// address (0 before the first block of a part), its size, and its type, which is 0 unless the block is a Swift object.
+/// within a part and from part to part. A block is encoded as three varints. The first is its address minus the
+/// previous block's address (0 before the first block of a part). The second is its size. The third is its type, or 0
+/// if the block is not a Swift object.
 struct lt_block_part {
   uint32_t snapshot; ///< lt_snapshot.number
   uint32_t part;     ///< from 0

@@ -15,7 +15,7 @@ enum {
 
 /// Reasons for missing events, as indices of the drop counters.
 enum {
-  LT_DROP_NESTED = 0,           ///< calls that a signal handler made inside a hook
+  LT_DROP_NESTED = 0,           ///< calls by a signal handler that had interrupted a hook
   LT_DROP_STOPPED = 1,          ///< calls after recording had to stop (disk full, file gone)
   LT_DROP_NO_MEMORY = 2,        ///< no memory for a thread's buffer
   LT_DROP_STACK_TRUNCATED = 3,  ///< stacks cut at the depth limit (the event itself is recorded)

@@ -48,8 +48,8 @@ enum {
 };
 /// The interval between records of totals: 1,440 records a day, of some 50 bytes each.
 #define TOTALS_NANOSECONDS 60000000000ull
-/// The minimum interval between readings of the kernel's clock. Each reading takes a system call, and threads that
-/// allocate gigabytes a second make tens of thousands of sampling checks a second.
+/// The minimum interval between readings of the kernel's clock. Each reading takes a system call. Threads that allocate
+/// gigabytes a second make tens of thousands of sampling checks a second.
 #define CLOCK_NANOSECONDS 1000000ull
 
 uint64_t lt_sample_period;
@@ -57,7 +57,7 @@ uint64_t lt_sample_period;
 static struct {
   uint64_t seed;
   _Atomic uint64_t threadCount, fullTables;
-  _Atomic uint64_t firstLeft;                ///< how many of the next allocations are all sampled
+  _Atomic uint64_t firstLeft;                ///< number of the next allocations that are all sampled
   _Atomic uint64_t nextTotals;               ///< CLOCK_MONOTONIC
   _Atomic uint64_t lastClock, clockDistance; ///< in the trace's ticks
 } sampling;
@@ -124,7 +124,7 @@ static void take(void *block, uint64_t size, bool isCertain, const uintptr_t *fr
 static uint64_t *until_sample(void) { return lt_keeps_blocks ? &lt_tls.untilKeptSample : &lt_tls.untilSample; }
 
 /// True if the allocation is one of the first, which are all sampled. So the trace has the stacks of all blocks of a
-/// small program, and of the blocks that a server keeps from its start.
+/// small program. It also has the stacks of the blocks that a server keeps from its start.
 static bool is_one_of_first(void) {
   uint64_t left = atomic_load_explicit(&sampling.firstLeft, memory_order_relaxed);
   // Stacks of a deep recursion at the start must not use up the room for all later stacks.
@@ -257,7 +257,7 @@ void lt_light_open(void) {
   if (t) lt_leave();
   if (lt_sample_period && lt_settings.takesSnapshots && !lt_block_list_may_read_metadata() && lt_live_set_begin()) {
     lt_sampled_marks_hold();
-    lt_tls.untilSample = 0; // check every allocation: the loader's may have set a distance
+    lt_tls.untilSample = 0; // from now on, check every allocation: the loader's allocations may have set a distance
   }
   // Make hooks check the frees of blocks in the bootstrap arena: the next allocator must not free them.
   for (uintptr_t at = (uintptr_t)lt_bootstrap_arena; at < lt_bootstrap_used_end(); at += 16) lt_sampled_marks_add(at);

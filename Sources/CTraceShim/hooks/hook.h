@@ -220,7 +220,7 @@ LT_NOINLINE void lt_light_restored(void *block, const struct lt_sampled_block *s
 
 /// Prepares sampling. Called when the settings are known. False if there is no memory.
 bool lt_light_begin(void);
-/// In a child made by fork: completes the switch to sampling, if a thread of the parent was in the middle of it.
+/// Completes the switch to sampling in a child made by fork, if a thread of the parent was in the middle of the switch.
 void lt_light_after_fork(void);
 /// From now on, hooks pass unsampled calls directly to the allocator. Called when the next allocator is known.
 void lt_light_open(void);

@@ -20,11 +20,11 @@
 
 // === initialisers ====================================================================================================
 
-// Puts a function in front of an image's initialisers.
+// Makes the loader call a function before an image's initialisers.
 //
-// Between the mapping of an image and its relocation, the image's dynamic section can be changed. The loader will find
-// the first function to call there: at DT_INIT, or at DT_INIT_ARRAY if there is no DT_INIT. Both hold addresses
-// relative to the image, but the addresses may lead outside of it.
+// Between the mapping of an image and its relocation, the image's dynamic section can be changed. Later, this section
+// tells the loader the first function to call: the one at DT_INIT, or at DT_INIT_ARRAY if there is no DT_INIT. Both
+// hold addresses relative to the image, but the addresses may lead outside of it.
 
 enum { LT_DETOUR_LIMIT = 64 };
 
@@ -63,8 +63,8 @@ static bool replace_array(const struct lt_loaded_image *image, struct detour *de
 
 /// Makes the loader call `isNext` after it has relocated the image and before any code of the image runs. The thread
 /// that is about to initialise the image makes this call, with the loader's lock held. The image must not be relocated
-/// yet. Returns the detour's number, which is below LT_DETOUR_LIMIT and valid until lt_initializer_forget; −1 if the
-/// image cannot be changed or all detours are used.
+/// yet. Returns the detour's number, which is below LT_DETOUR_LIMIT. The number is valid until lt_initializer_forget.
+/// Returns −1 if the image cannot be changed, or if all detours are used.
 static int lt_initializer_detour(const struct lt_loaded_image *image, void (*isNext)(void)) {
   LT_CHECK(isNext && image->bias <= image->start);
   for (int number = 0; number < LT_DETOUR_LIMIT; number++) {
@@ -110,9 +110,9 @@ static initializer *lt_initializer_reached(uintptr_t place) {
 //
 // The loader has an empty function for debuggers to stop at (`r_brk` of <link.h>). It calls that function when it
 // begins to change its list of images, and when the change is complete. The loader holds its lock during the call. The
-// call comes before the relocation of the new images (glibc 2.35 to 2.40) or after it (2.41), but always before their
-// initialisation. This file patches the empty function with a jump to lt_loader_at_rendezvous. If that fails, images
-// are examined when their code first appears on a stack, mostly when they allocate from an initialiser.
+// call comes before the relocation of the new images (glibc 2.35 to 2.40), or after it (2.41). It always comes before
+// their initialisation. This file patches the empty function with a jump to lt_loader_at_rendezvous. If that fails,
+// images are examined when their code first appears on a stack, mostly when they allocate from an initialiser.
 
 /// A copy of struct r_debug_extended from glibc 2.35's <link.h>. The loader has one for each namespace.
 struct rendezvous {
@@ -135,7 +135,8 @@ struct image {
   const struct rendezvous *space;
   uintptr_t start, end;
   bool isBound;                    ///< its references lead to the hooks of its namespace
-  bool hasTasks;                   ///< a concurrency runtime in the program's namespace, with task memory to be bound
+  bool hasTasks;                   ///< it contains a concurrency runtime in the program's namespace, whose task memory
+                                   ///< must be bound
   struct lt_swift_runtime runtime; ///< to be hooked when the image is initialised; without `retain` if there is none
   int detour;                      ///< −1 if there is none
   uint32_t look;                   ///< value of `watch.looks` when the image was last found in the loader's list

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 
 /// Hooks the present runtimes, and makes the loader report images that it loads or unloads. Called before hooks are on,
-/// and again for a recording after lt_loader_watch_end. `bindsTables`: some hooks cannot be reached by name in the
-/// program's namespace, so the tables of its images are bound to these hooks. The loader must not be running if this is
-/// set.
+/// and again for a recording after lt_loader_watch_end. `bindsTables`: binds the tables of the images in the program's
+/// namespace to the hooks, because some hooks cannot be reached by name there. If this is set, the loader must not be
+/// running.
 void lt_loader_watch_begin(bool bindsTables);
 /// True if the loader reports images. If not, new images are examined when the list of images is refreshed.
 bool lt_loader_watch_is_on(void);

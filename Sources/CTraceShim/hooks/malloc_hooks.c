@@ -18,12 +18,13 @@
 // No hook does so before the next allocator is known, or while all calls are recorded.
 //
 // A free is recorded before it happens, and an allocation afterwards. Otherwise, another thread could get the freed
-// address and record its allocation first. errno stays as the allocator left it, unless a hook fails a call itself.
+// address and record its allocation first. Hooks leave errno as the allocator set it, unless a hook fails a call
+// itself.
 
 #define ALLOCATOR_HOOK LT_EXPORT LT_ALIGNS_STACK
 #define NEXT_IS_KNOWN LT_LIKELY(lt_next.free != NULL)
-/// Marks the recording part of a hook. The hook tail-calls that part, so its frame replaces the hook's frame next to
-/// the caller's.
+/// Marks the recording part of a hook. The hook tail-calls that part, so the part's frame replaces the hook's frame
+/// next to the caller's.
 #define RECORDING static LT_NOINLINE LT_ALIGNS_STACK
 #define PASS_ON __attribute__((musttail)) return
 

@@ -29,7 +29,7 @@ extern const struct lt_operator_hook lt_operator_hooks[LT_OPERATOR_COUNT] __attr
 
 // Memory that a Swift concurrency runtime allocates for its tasks and their frames. The hooks clear this memory.
 
-/// The size of the largest block that is cleared. Larger blocks are neither tasks nor slabs of the usual size: a slab
+/// The size of the largest block that is cleared. Larger blocks are neither tasks nor slabs of the usual size. A slab
 /// is larger only if its first frame needs more.
 enum { LT_CLEARED_LIMIT = 16 << 10 };
 

@@ -49,7 +49,7 @@
 // Checks the filters of system calls (seccomp) that a program installs to confine itself, before they take effect.
 //
 // A filter may end the process at a system call that the filter does not allow. This could be the recorder's next
-// system call. Therefore the program's calls of prctl and syscall are watched, and a new filter is tested against each
+// system call. Therefore the hooks watch the program's calls of prctl and syscall. They test a new filter against each
 // system call that the recorder makes. If the filter does not allow all of them, recording stops, or continues without
 // heap images.
 //
@@ -198,10 +198,10 @@ static bool is_last(enum lt_program_kind kind) {
   return kind != LT_PROGRAM_PRELOADS || !lt_settings.preload[0] || !lt_filter_allows_beginning();
 }
 
-/// Returns the environment for a program that this process, or its child, is about to execute; `environment` itself if
-/// no change is needed. A program that replaces the traced one (`isOurs`) is traced. A program that a child executes is
-/// traced if children are followed. A program that cannot be traced gets none of the recorder's variables, unless its
-/// children may be traced.
+/// Returns the environment for a program that this process, or its child, is about to execute. Returns `environment`
+/// itself if no change is needed. A program that replaces the traced one (`isOurs`) is traced. A program that a child
+/// executes is traced if children are followed. A program that cannot be traced gets none of the recorder's variables,
+/// unless its children may be traced.
 static char **environment_for(enum lt_program_kind kind, char *const environment[], bool isOurs) {
   bool follows = lt_settings.followsChildren;
   bool isTraced = (preloads(kind) || (kind == LT_PROGRAM_STATIC && follows)) && lt_filter_allows_beginning();
@@ -330,9 +330,9 @@ LT_EXPORT int lt_hook_dlclose(void *handle) {
 
 // === reach ===========================================================================================================
 
-// Hooks of the calls after which a process may not reach its trace file: they change the root directory, the user or
-// the namespaces. Before such a call, the hook extends the trace's files to all the length that they may need. It also
-// waits until the recorder's own task has ended: the kernel refuses some of the calls to a process with several
+// Hooks of calls that change the root directory, the user or the namespaces. After such a call, a process may not reach
+// its trace file. So the hook first extends the trace's files to the greatest length that they may need. It also waits
+// until the recorder's own task has ended, because the kernel refuses some of the calls to a process with several
 // threads.
 
 #define LOSE_REACH(name, arguments)                  \

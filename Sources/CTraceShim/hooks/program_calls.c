@@ -165,8 +165,7 @@ LT_EXPORT int leaktrace_snapshot_written(const char *label) {
 
 // --- heap profiles ---------------------------------------------------------------------------------------------------
 
-/// Makes a copy of the process use a separate allocator, because the program's allocator may be in the middle of a
-/// call.
+/// Makes a copy of the process use a separate allocator. The program's allocator may be in the middle of a call.
 static void use_copy_allocator(void) {
   lt_next = (struct lt_next_functions){.malloc = lt_copy_malloc,
                                        .calloc = lt_copy_calloc,

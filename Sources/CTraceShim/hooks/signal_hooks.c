@@ -38,8 +38,9 @@ enum {
 
 static struct {
   struct sigaction seen[SIGNAL_LIMIT]; ///< the host's default actions that the recorder replaces
-  /// The host's actions whose handlers the recorder's handler calls. Separate from `seen`: a child made by vfork may
-  /// set a signal to the default, and `seen` is then written in the parent's memory. The parent's handler stays.
+  /// The host's actions whose handlers the recorder's handler calls. These are separate from `seen`, because a child
+  /// made by vfork may set a signal to the default. `seen` is then written in the parent's memory, although the
+  /// parent's handler stays.
   struct sigaction handled[SIGNAL_LIMIT];
   int (*nextSigaction)(int, const struct sigaction *, struct sigaction *);
   bool isOn;
@@ -320,9 +321,9 @@ LT_EXPORT int lt_hook_signalfd(int descriptor, const sigset_t *signals, int flag
   return made;
 }
 
-/// Looks for SIGTERM and SIGINT in bytes that were read. If the descriptor's number belongs to another file by now, the
-/// bytes may look like such a signal with 0 in all unused bytes. Then one needless image is taken. A system call that
-/// could check the descriptor might be forbidden.
+/// Looks for SIGTERM and SIGINT in bytes that were read. The descriptor's number may belong to another file by now,
+/// whose bytes look like such a signal. Then one needless image is taken. A system call that could check the descriptor
+/// might be forbidden.
 static LT_NOINLINE void note_signals(const char *bytes, size_t size) {
   static const uint8_t zeros[sizeof(struct signalfd_siginfo)];
   const size_t padding = offsetof(struct signalfd_siginfo, __pad);

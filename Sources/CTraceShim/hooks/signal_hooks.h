@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/// Installs handlers for the signals that have the default disposition, and writes the number of the request signal to
-/// the live file. `requestSignal`: 0 for the default, 62; `roundSignal`: 0 for none. Called after the trace was opened,
-/// and again in a child that has a trace of its own.
+/// Installs handlers for the signals that have the default disposition. Writes the number of the request signal to the
+/// live file. `requestSignal`: 0 for the default, 62; `roundSignal`: 0 for none. Called after the trace was opened, and
+/// again in a child that has a trace of its own.
 void lt_snapshot_signals_init(uint32_t requestSignal, uint32_t roundSignal);
 /// Restores the host's disposition of the signals that the recorder handles.
 void lt_snapshot_signals_end(void);

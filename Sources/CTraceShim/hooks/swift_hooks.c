@@ -78,8 +78,8 @@ static LT_ALWAYS_INLINE void *record_and_retain(const struct calls *runtime, voi
   return object;
 }
 
-/// Does the work of the runtime's adapter, but correctly: the adapter clears the marks of a small string before it
-/// checks for a pointer.
+/// Does the work of the runtime's adapter, and corrects an error of the adapter: it clears the marks of a small string
+/// before it checks for a pointer.
 static LT_ALWAYS_INLINE void *retain_only(const struct calls *runtime, void *object) {
   if (IS_COUNTED(object)) runtime->retain(OBJECT(object));
   return object;
@@ -325,7 +325,7 @@ static void answer_question(void *question) {
 
 static void *find(uintptr_t caller, unsigned index) {
   struct question question = {caller, index, NULL};
-  // If there is no memory for a stack, search on the caller's stack: the call must be passed on in any case.
+  // If there is no memory for a stack, search on the caller's stack, because the call must be passed on in any case.
   if (!lt_on_own_stack(answer_question, &question)) answer_question(&question);
   return question.function;
 }

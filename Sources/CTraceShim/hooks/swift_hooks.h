@@ -24,8 +24,8 @@ void lt_swift_runtimes_forget(uintptr_t start, uintptr_t end);
 // Hooks of a Swift runtime's reference-counting functions that are interposed by name.
 
 /// Finds the functions that the hooks call. Must be called whenever images that define such functions were loaded or
-/// unloaded. Until this function has been called, and after lt_swift_relatives_unsettle, each call of a hook is passed
-/// to the runtime of the hook's caller. Calls dl_iterate_phdr.
+/// unloaded. Before the first call of this function, and after lt_swift_relatives_unsettle, hooks pass each call to the
+/// runtime of their caller. Calls dl_iterate_phdr.
 void lt_swift_relatives_settle(void);
 /// Notes that some image was unloaded. Called when it is not known which one.
 void lt_swift_relatives_unsettle(void);

@@ -142,8 +142,8 @@ static char **end_of(char **environment) {
 ///
 /// The kernel puts the auxiliary vector after the environment, and programs such as Go's runtime search for it there.
 /// The C library has stored the vector's address, so the vector cannot move. Instead, ignored entries (AT_IGNORE) fill
-/// the gap before it. An entry takes two words. If the number of words is odd, the gap is filled with zeros: such
-/// programs see an empty vector there, and search elsewhere. `leaktrace record` makes the number even.
+/// the gap before it. An entry takes two words. If the number of words is odd, zeros fill the gap. Such programs then
+/// see an empty vector there, and search elsewhere. `leaktrace record` makes the number even.
 static void fill_gap(char **newEnd, char **oldEnd) {
   LT_CHECK(newEnd <= oldEnd && !*newEnd);
   size_t words = (size_t)(oldEnd - newEnd);
@@ -202,7 +202,8 @@ static void apply_rules(struct lt_settings *s) {
   }
 }
 
-// Reading of each kind. `text` is NULL if the variable is missing. `finishedTrace` is a local variable.
+// Macros that read a value of each kind. `text` is NULL if the variable is missing. `finishedTrace` is a local
+// variable.
 #define READ_PATTERN(field, text, usual, words) lt_settings.outputError = copy_output(field, sizeof field, text, usual)
 #define READ_TEXT(field, text, usual, words) copy(field, sizeof field, text)
 #define READ_NUMBER(field, text, usual, words) field = parse_number(text, 10, usual)
@@ -256,7 +257,7 @@ static char *put_choice(char *p, const char *words, uint8_t index) {
   return p + length;
 }
 
-// Writing of each kind.
+// Macros that write a value of each kind.
 #define PUT_PATTERN(p, field, words) put(p, field)
 #define PUT_TEXT(p, field, words) put(p, field)
 #define PUT_NUMBER(p, field, words) lt_put_number(p, field, 10)

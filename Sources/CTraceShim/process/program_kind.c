@@ -53,8 +53,8 @@ static void read_dynamic(int file, struct dynamic *d) {
   }
 }
 
-/// True if the program uses the address sanitizer as a shared library, which ends the program if another library is
-/// preloaded before it.
+/// True if the program uses the address sanitizer as a shared library. The sanitizer ends the program if another
+/// library is preloaded before it.
 static bool needs_to_be_first(int file, const struct dynamic *d, uint64_t strings) {
   static const char *const names[] = {"libasan.so", "libclang_rt.asan"};
   Elf64_Dyn entry;

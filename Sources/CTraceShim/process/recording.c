@@ -32,7 +32,7 @@ static struct {
   _Atomic uint32_t isOld; ///< the members below have changed since the description was written
   bool isForked, isJoined, hasOtherThreads, lacksThreads, hasSwiftHooks, isSwiftStatic;
   char warnings[WARNING_LIMIT][LT_WARNING_SIZE];
-  int warningCount, writtenWarnings; ///< written ≤ all ≤ WARNING_LIMIT
+  int warningCount, writtenWarnings; ///< writtenWarnings ≤ warningCount ≤ WARNING_LIMIT
   char programName[256], programPath[PATH_MAX];
 } process;
 

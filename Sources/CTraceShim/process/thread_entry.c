@@ -1,6 +1,6 @@
 // Registers threads, and cleans up after threads that have ended.
 //
-// No hook can notice a thread's end: destructors of thread-local variables, and the C library itself, allocate and free
+// No hook can notice a thread's end. Destructors of thread-local variables, and the C library itself, allocate and free
 // until the very end. So a thread's state outlives the thread. The state's records are sealed, and the state is reused,
 // once the kernel reports that the thread has ended. That is checked when another thread registers, and at the end of
 // the process.

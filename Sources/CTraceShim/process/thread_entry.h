@@ -13,7 +13,7 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void);
 LT_NOINLINE void lt_thread_drop_nested(void);
 
 // A thread's state is reused by another thread once the kernel reports that the first thread has ended. The thread
-// sanitizer cannot see that order, so these calls report it. They use the address of a non-atomic field: at an atomic
+// sanitizer cannot see that order, so these calls report it. They use the address of a non-atomic field. At an atomic
 // field, the sanitizer would forget the report at the next store.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
