@@ -1,5 +1,5 @@
-// Everything that depends on the processor. A port to another processor provides all of this in its own folder next to
-// x86_64, and this file selects the folder.
+// Everything that depends on the processor. A port to another processor provides all of this in a folder next to
+// x86_64. This file selects the folder.
 //
 // Functions that are not static are defined in the folder's .c files. They call only memory and string primitives, and
 // need no other part of the recorder.
@@ -51,8 +51,8 @@
 
 /// True if the processor reports that its tick counter runs at a constant rate in every power state.
 bool lt_ticks_are_invariant(void);
-/// True if the calling thread may execute the instructions that the recorder uses to read the counter and query the
-/// processor's features. A program can make these instructions raise SIGSEGV, for each thread separately.
+/// True if the calling thread may read the counter and query the processor's features. A program can make the
+/// instructions for that raise SIGSEGV, for each thread separately.
 bool lt_may_ask_processor(void);
 /// True if this system call makes the instruction that queries the processor raise SIGSEGV.
 bool lt_makes_identification_fail(long number, long option, long argument);

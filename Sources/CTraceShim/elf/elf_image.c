@@ -373,9 +373,9 @@ void lt_loaded_image_show_references(const struct lt_loaded_image *image,
       uintptr_t place = image->bias + entry->r_offset;
       if (!index || !isReference || place % sizeof(void *) || !lt_loaded_image_is_writable(image, place)) continue;
       const ElfW(Sym) *symbol = &symbols.table[index];
-      // Until the first call, the word of a call leads back into this image, to code that makes the loader look up the
-      // function. If this image itself defines the function, the word may lead to that definition, or to an
-      // implementation that the definition chose (an IFUNC).
+      // Until the first call, the word of a call leads to code of this image that makes the loader look up the
+      // function. If this image itself defines the function, the word may also lead to the definition. If the
+      // definition is an IFUNC, the word may lead to the implementation that the IFUNC chose.
       uintptr_t target = *(const uintptr_t *)place;
       bool mayBeOwn = symbol->st_shndx != SHN_UNDEF &&
                       (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC || target == image->bias + symbol->st_value);

@@ -43,7 +43,7 @@ static LT_ALWAYS_INLINE void lt_expectations_freed(const void *address) {
 
 /// Returns a time that is not later than any deadline of a watched block. UINT64_MAX means that nothing is watched.
 uint64_t lt_expectations_next_deadline(void);
-/// Whether a heap image of the objects that are due can be taken now, can be taken later, or cannot be taken.
+/// Says whether a heap image of the objects that are due can be taken now, later, or never.
 enum lt_image_choice { LT_IMAGE_POSSIBLE, LT_IMAGE_LATER, LT_IMAGE_IMPOSSIBLE };
 enum { LT_EXPECTATION_LABEL_SIZE = 320 };
 /// Ends the watch of all objects that are due at `now`. Writes the label of the heap image to take to `label`, or "" if

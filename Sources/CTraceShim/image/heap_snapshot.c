@@ -235,9 +235,9 @@ static bool is_passed(uintptr_t address) {
          lt_is_own_address(address);
 }
 
-/// Fills in the calling thread's registers at the point where the host called this library, or where a signal
-/// interrupted the thread. Memory below the stack pointer is not in use, except for the part that the ABI lets an
-/// interrupted function use. `isInHook` is true in a hook that is about to release something.
+/// Fills in the calling thread's registers. They are from the host's call of this library, or from the point where a
+/// signal interrupted the thread. Memory below the stack pointer is not in use, except for the part that the ABI lets
+/// an interrupted function use. `isInHook` is true in a hook that is about to release something.
 static LT_ALWAYS_INLINE void describe_self(struct lt_snapshot_thread *self, uint32_t reason,
                                            const ucontext_t *interrupted, bool isInHook) {
   *self = (struct lt_snapshot_thread){.osThread = (uint32_t)lt_thread_id(),

@@ -50,7 +50,7 @@ void lt_snapshot_end(void);
 /// Cleans up after a finished snapshot. Needs only a load if there is none.
 void lt_snapshot_collect(void);
 
-/// True if a child is one of the recorder's own: the copy that writes an image, or the tracer that stops threads for
+/// True if a child belongs to the recorder. It is the copy that writes an image, or the tracer that stops threads for
 /// the copy.
 bool lt_snapshot_is_helper(pid_t child);
 

@@ -93,8 +93,8 @@ int lt_memory_map_read(struct lt_memory_map *map) {
   memset(map, 0, sizeof *map);
   map->limit = REGION_LIMIT;
   map->regions = lt_map_private(REGION_LIMIT * sizeof *map->regions);
-  // The buffer stays mapped until the map is freed. The kernel's list contains the buffer, so the buffer must still be
-  // noted as the recorder's own when the list is used. Otherwise, its region would count as the program's.
+  // The buffer stays mapped until the map is freed. The kernel's list contains the buffer. If the buffer were unmapped
+  // earlier, it would no longer be noted as the recorder's own, and its region would count as the program's.
   char *text = map->text = lt_map_private(READ_SIZE);
   int descriptor = lt_open("/proc/self/maps", O_RDONLY, 0), error = 0;
   if (!map->regions || !text) error = -ENOMEM;
@@ -308,8 +308,8 @@ static void look_up_residence(struct lt_memory_scan *scan, const struct lt_snaps
     residence[i] = lt_is_readable(address + (uint64_t)i * PAGE) ? LT_PAGE_PRESENT : 0;
 }
 
-/// Finds the first resident page with a kernel before 6.7. mincore is fast here: in one step, it fills in a whole
-/// gibibyte that has no page tables.
+/// Finds the first resident page with a kernel before 6.7. The call of mincore is fast here: in one step, it fills in a
+/// whole gibibyte that has no page tables.
 static uint64_t first_resident(const struct lt_snapshot_region *region, uint64_t address) {
   while (region->end - address >= (uint64_t)CHUNK_PAGES * PAGE) {
     if (lt_syscall(SYS_mincore, address, (uint64_t)CHUNK_PAGES * PAGE, pageReader.chunkResidence) != 0) break;

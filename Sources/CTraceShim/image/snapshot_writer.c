@@ -360,7 +360,7 @@ static int write_blocks(struct lt_memory_scan *scan, const struct lt_memory_map 
   return 0;
 }
 
-/// Makes the scan look for objects of all types that were seen allocated, in addition to the types that the scan has.
+/// Adds all types that were seen allocated to the types whose objects the scan looks for.
 static int take_types(struct lt_memory_scan *scan) {
   struct lt_scanned_type *types = lt_map_private((LT_TYPE_PLACES + scan->typeCount) * sizeof *types);
   if (!types) return -ENOMEM;
@@ -370,8 +370,8 @@ static int take_types(struct lt_memory_scan *scan) {
   return 0;
 }
 
-/// Writes the allocator's figures, and passes the types to look for to the scan. If the process was already running
-/// when its recording began, also writes its blocks, because events do not show the older blocks.
+/// Writes the allocator's figures, and passes the types to look for to the scan. Also writes the blocks if the process
+/// was already running when its recording began. Events do not show the older blocks.
 static int write_heap(struct lt_memory_scan *scan, const struct lt_memory_map *map) {
   int error = 0;
   if (writer.job->snapshot.flags & LT_SNAPSHOT_LISTED) {

@@ -3,7 +3,7 @@
 // A thread cannot stop the other threads of its process, but a tracer can. So the recorder makes a tracer, a process
 // that shares the memory, as LeakSanitizer does (compiler-rt, sanitizer_stoptheworld_linux_libcdep.cpp). The tracer
 // uses thread_stop to stop every thread, forks the copy, and uses thread_stop to resume the threads. The copy is a
-// child of the host, not of the tracer, so the copy keeps its parent when the tracer ends. Neither the tracer nor the
+// child of the host, not of the tracer. So the copy keeps its parent when the tracer ends. Neither the tracer nor the
 // copy has an exit signal, so calls of wait do not see them. The tracer shares the thread-local memory of the thread
 // that made it. So nothing here may use errno or other thread-local memory, or call functions that do.
 
@@ -220,9 +220,9 @@ static uint64_t copy_patience(bool stopsThreads) {
   return milliseconds * (stopsThreads ? 1 : RUNNING_FACTOR) * 1000000;
 }
 
-/// Waits for the tracer's end. If the kernel takes too long for the copy, kills the tracer, because the copy may be
-/// waiting for a stopped thread. The threads then continue. After the copy was made, the tracer gets time for the late
-/// threads.
+/// Waits for the tracer's end. If the kernel takes too long for the copy, kills the tracer. The copy may be waiting for
+/// a stopped thread, and the end of the tracer lets the threads continue. After the copy was made, the tracer gets time
+/// for the late threads.
 static void await_tracer(struct lt_freeze *f, pid_t tracer) {
   uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC), patience = copy_patience(f->stopsThreads);
   for (uint32_t runs; (runs = atomic_load(&f->tracerRuns)) != 0;) {

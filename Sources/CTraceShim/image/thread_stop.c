@@ -534,8 +534,7 @@ static bool stand_still(const struct lt_freeze *f, uint64_t milliseconds, uint64
 }
 
 /// True if the thread slept in a system call when it was stopped. For the stop, the kernel ends the call with EINTR, or
-/// with a number that makes the kernel restart the call afterwards. A call that was about to return has its normal
-/// result.
+/// with a number that makes it restart the call afterwards. A call that was about to return has its normal result.
 static bool is_interrupted_wait(const struct lt_stopped_thread *stopped) {
   if (stopped->call < 0) return false;
   return stopped->result == -EINTR || lt_result_is_restart(stopped->result);

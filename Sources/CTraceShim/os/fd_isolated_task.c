@@ -1,10 +1,10 @@
 // Makes calls that need file descriptors where the host cannot close or reuse the descriptors.
 //
-// A host may close, duplicate over and reuse every descriptor number at any moment, even one that the recorder has just
-// opened. So the recorder opens files in a separate task of the same process. The task is a thread that the C library
-// does not know. First of all, it leaves the shared descriptor table. Its mappings belong to the whole process. The
-// task has the calling thread's rights, root directory and namespaces. It has ended when the call returns, so a host
-// that must be single-threaded finds only one thread.
+// A host may close, replace or reuse any descriptor number at any moment, even one that the recorder has just opened.
+// So the recorder opens files in a separate task of the same process. The task is a thread that the C library does not
+// know. First of all, it leaves the shared descriptor table. Its mappings belong to the whole process. The task has the
+// calling thread's rights, root directory and namespaces. It has ended when the call returns, so a host that must be
+// single-threaded finds only one thread.
 
 #define _GNU_SOURCE
 #include "os/fd_isolated_task.h"
@@ -22,8 +22,8 @@ enum {
   STACK_SIZE = 64 << 10,
   TASK_LIMIT = 4, ///< the most tasks at a time; when all are in use, a thread waits
   TURN_MILLISECONDS = 2000,
-  FIRST_UNSHARED = 3, ///< the first descriptor that a task drops; it keeps the standard ones, since messages may go to
-                      ///< one of them
+  FIRST_UNSHARED = 3, ///< the first descriptor that a task drops. A task keeps the standard descriptors, since messages
+                      ///< may go to one of them
 };
 
 struct task {

@@ -3,8 +3,8 @@
 // A mapping gives access to all other parts of its file. mremap with an old size of 0 maps further parts of the file,
 // beginning with a page of a shared mapping. This needs no descriptor and no rights. A file must cover the used part of
 // its mappings. So the recorder keeps the file longer than its written part; the rest is a hole without storage. A
-// separate task (fd_isolated_task) opens the file by its path and makes it longer. If the path no longer leads to the
-// file, after chroot or a change of user, the recorder can use only the length that is left.
+// separate task (fd_isolated_task) opens the file by its path and makes it longer. After chroot or a change of user,
+// the path may no longer lead to the file. Then the recorder can use only the length that is left.
 //
 // A write to a page without storage on a full disk would raise SIGBUS. So the recorder first asks the kernel to make
 // the pages writable, and gets an error instead of the signal.

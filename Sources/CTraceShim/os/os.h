@@ -52,15 +52,15 @@ static inline bool lt_is_own_address(uintptr_t address) {
 struct lt_own_range {
   uintptr_t start, end;
 };
-/// Copies at most `limit` ranges, in no particular order: this library's image, and the mappings that the functions
-/// above made and that still exist. Returns the number of ranges.
+/// Copies at most `limit` ranges of the recorder's memory, in no particular order. These are this library's image, and
+/// the existing mappings that the functions above made. Returns the number of ranges.
 uint32_t lt_own_ranges(struct lt_own_range *ranges, uint32_t limit);
 
 int lt_open(const char *path, int flags, mode_t mode);
 void lt_close(int descriptor);
 /// Leaves the descriptor table that this process shares because of CLONE_FILES, and keeps no descriptor open. Otherwise
-/// the host's descriptors would stay open as long as this process lives. A lock would stay held, a port would stay in
-/// use, and a peer would not notice that a connection was closed.
+/// the host's descriptors would stay open as long as this process lives. For example, a lock would stay held, or a peer
+/// would not notice that a connection was closed.
 void lt_leave_descriptors(void);
 long lt_read(int descriptor, void *buffer, size_t size);
 /// Writes the whole buffer, even if signals interrupt the call. Returns 0 or −errno.

@@ -111,8 +111,7 @@ bool lt_read_resident_size(const char *path, uint64_t *resident, uint64_t *other
   lt_close(descriptor);
   if (n <= 0) return false;
   text[n] = 0;
-  // The fields are the sizes of all memory, of the resident memory, and of its part that belongs to files and shared
-  // memory.
+  // The fields are three sizes: of all memory, of the resident memory, and of its part in files and shared memory.
   const char *p = text;
   take_pages(&p);
   *resident = take_pages(&p);

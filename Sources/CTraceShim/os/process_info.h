@@ -15,8 +15,8 @@
 // copy of it (fork).
 //
 // The process ID alone is not enough: the first process of every PID namespace has the ID 1. Variables alone are not
-// enough, either: a child that shares the memory reads the traced process's values. So the recorder uses the process ID
-// and a word in memory that the kernel wipes in a child with its own copy.
+// enough, either: a child that shares the memory reads the traced process's values. So the recorder uses the process
+// ID, and a word in memory. The kernel wipes that word in a child with its own copy.
 
 /// Makes the calling process the traced one. False if there is no memory.
 bool lt_identity_claim(void);

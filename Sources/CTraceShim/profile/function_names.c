@@ -252,7 +252,7 @@ enum {
   FAILURE_LIMIT = 5, ///< after this many copies that did not finish, no more copies are made
   MILLISECOND = 1000000,
 };
-/// The bit that is set in the key of a function's beginning, and clear in the key of an address that is looked up.
+/// This bit is set in the key of a function's beginning. It is clear in the key of an address that is looked up.
 #define BEGINNING (1ull << 63)
 
 /// A place in the table of names. The table is shared with the copy, which fills it in.

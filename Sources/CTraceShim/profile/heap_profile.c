@@ -282,7 +282,7 @@ static void put_sample(const struct lt_sampled_site *site) {
   packed = lt_protobuf_begin(message, SAMPLE_VALUES);
   lt_protobuf_element(message, (objects + LT_WEIGHT_ONE / 2) / LT_WEIGHT_ONE);
   lt_protobuf_element(message, bytes);
-  // Other threads may be counting, so that the freed figures may be larger.
+  // Other threads may be counting at the same time, so the freed figures may exceed the allocated ones.
   lt_protobuf_element(message,
                       objects > freedObjects ? (objects - freedObjects + LT_WEIGHT_ONE / 2) / LT_WEIGHT_ONE : 0);
   lt_protobuf_element(message, bytes > freedBytes ? bytes - freedBytes : 0);
@@ -415,7 +415,7 @@ void lt_heap_profile_free(struct lt_heap_profile *profile) {
 
 // === due profiles ====================================================================================================
 
-// Writes heap profiles at an interval. A file has a temporary name while it is being written, so that a reader of the
+// Writes heap profiles at an interval. While a file is being written, it has a temporary name. So a reader of the
 // folder finds only complete profiles.
 
 static struct {

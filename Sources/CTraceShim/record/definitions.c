@@ -103,7 +103,8 @@ static void give_range(struct image *image, uintptr_t start, uintptr_t end) {
   atomic_store_explicit(&image->end, end, memory_order_release);
 }
 
-/// Removes the range of an entry, so that no reader combines one end of this range with one end of the next range.
+/// Removes the range of an entry. Otherwise, a reader could combine one end of this range with one end of the next
+/// range.
 static void take_range(struct image *image) { atomic_store_explicit(&image->end, 0, memory_order_release); }
 
 static bool has_address(const struct image *image, uintptr_t address) {

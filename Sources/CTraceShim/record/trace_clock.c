@@ -18,8 +18,8 @@ struct moment {
 static struct {
   struct moment first;
   _Atomic uint64_t knownRate; ///< ticks per second of the processor's counter, by the latest measurement
-  /// the time of the next measurement, in ticks. Each one comes when the recording is twice as old as at the previous
-  /// one; the last one comes after a second
+  /// the time of the next measurement, in ticks. At each measurement, the recording is twice as old as at the previous
+  /// one. The last measurement comes after a second
   _Atomic uint64_t nextMeasurement;
 } calibration;
 

@@ -132,8 +132,8 @@ struct lt_trace_options {
 
 /// Creates the trace and its live file. On failure, tells the user why, and returns false.
 bool lt_trace_open(const struct lt_trace_options *options, const char *programName);
-/// Removes the live file of the program that this one has replaced, and the reserve at the end of that program's trace.
-/// Must be called before anything is recorded.
+/// Removes the live file of the program that this one has replaced. Also removes the reserve at the end of that
+/// program's trace. Must be called before anything is recorded.
 void lt_trace_finish_replaced(const char *path);
 
 #endif

@@ -37,9 +37,9 @@ extern _Atomic bool lt_is_sampling __attribute__((visibility("hidden")));
 struct lt_sample_weight {
   uint64_t objects; ///< in units of 1 / LT_WEIGHT_ONE
   uint64_t bytes;
-  /// The sample's contribution to the variance of a sum of `bytes`: (1 − p) / p² times the allocation's size squared,
-  /// in units of (period / 256)². At most one period squared. This value depends only on the size and the period, so it
-  /// can be subtracted from a sum when the block is freed.
+  /// The sample's contribution to the variance of a sum of `bytes`, in units of (period / 256)². It is (1 − p) / p²
+  /// times the allocation's size squared, and at most one period squared. It depends only on the size and the period.
+  /// So it can be subtracted from a sum when the block is freed.
   uint64_t variance;
 };
 

@@ -13,8 +13,8 @@
 // Finds the Swift runtime's entry points for tracers.
 //
 // Swift 6.1's swift_retain calls through the pointer `_swift_retain` while hooks are on. Later versions call through an
-// adapter, which first clears the marks of the reference. swift_retain calls the adapter through another pointer, which
-// is a local symbol.
+// adapter, which first clears the marks of the reference. In these versions, swift_retain calls the adapter through
+// another pointer, which is a local symbol.
 
 enum {
   SYMBOL_ALLOC,

@@ -39,7 +39,7 @@ struct lt_frame_entry {
   /// outer frames are unchanged if the first `wordEnd` words and `pairEnd` pairs match
   uint32_t wordEnd, pairEnd;
 };
-/// The flag of an entry whose frame pointer is needed for the step out of this frame, or out of a frame outside it.
+/// The flag of an entry whose frame pointer is needed to step out of this frame, or out of an outer frame.
 #define LT_NEEDS_FRAME_POINTER (1ull << 63)
 
 /// A frame that is being unwound.
@@ -126,7 +126,7 @@ struct lt_thread {
   uint64_t *pushed;             ///< scratch memory for pushed keys that are not in `addresses`
   uint32_t entryLimit;          ///< number of frames that the arrays have room for; never decreases
   uint32_t freshLimit;          ///< the most frames that may change in an ordinary event; at most `entryLimit`
-  /// true if a comparison of frames is not enough for this stack, since it ends in a task or must be verified
+  /// true if the stack ends in a task or must be verified: a comparison of frames is then not enough
   bool needsSlowCapture;
   uint32_t recordedAsync; ///< true if the stack that the reader knows begins with the keys of `async`
   /// number of keys in the stack that a reader of the current payload knows. If `depth` is above 0, equals `depth`, or,
@@ -173,7 +173,7 @@ struct lt_tls {
   void *ownStack; ///< the recorder's stack that the thread runs on; NULL on the host's stack. See lt_on_own_stack
   // Used while sampling.
   /// bytes left until the thread's next sampling check. 0 before the thread's first allocation, and while every
-  /// allocation must be checked, for example when every call is recorded
+  /// allocation must be checked. For example, it is 0 while every call is recorded
   uint64_t untilSample;
   uint64_t untilKeptSample; ///< the same distance, used instead of `untilSample` while the recorder keeps a set of all
                             ///< live blocks
@@ -194,7 +194,7 @@ uint32_t lt_thread_take_number(void);
 uint32_t lt_thread_count(void);
 /// Adds a state to the list that begins at lt_thread_first.
 void lt_thread_list(struct lt_thread *thread);
-/// Makes every thread call lt_thread_prepare at its next hook. For a change of settings that hooks do not check
+/// Makes every thread call lt_thread_prepare at its next hook. Used when a setting changes that hooks do not check
 /// themselves.
 void lt_thread_send_to_prepare(void);
 /// Empties the list and returns its first state. Thread numbers start at 1 again.

@@ -83,9 +83,8 @@ bool lt_stack_room_grow(struct lt_thread *t, uint32_t limit) {
 
 // === capture =========================================================================================================
 
-// Captures the stacks that the fast path cannot capture. These are stacks that differ from the last one at their outer
-// end, stacks in tasks, and stacks with frames that the short rules cannot express. Also verifies captures
-// (lt_verifies_stacks).
+// Captures the stacks that the fast path cannot capture. Such stacks differ from the last one at their outer end, or
+// are in tasks, or have frames that the short rules cannot express. Also verifies captures (lt_verifies_stacks).
 
 static uint32_t depthLimit = 65536;
 bool lt_verifies_stacks;

@@ -47,7 +47,7 @@ bool lt_stack_room_grow(struct lt_thread *thread, uint32_t limit);
 // Captures the calling thread's whole stack, as a change to the previous one. Needs no symbols.
 //
 // Consecutive stacks of a thread share most frames. The recorder keeps the last stack, with the slot of every return
-// address. It unwinds a new stack from the innermost frame only until it reaches a frame of the last stack in the same
+// address. It unwinds a new stack from the innermost frame, until it reaches a frame of the last stack in the same
 // slot. It confirms the outer frames in place: it compares all words that decide the result of a fresh unwind. These
 // are each return address, and each saved frame pointer that an outer frame is found from. If none of these words has
 // changed, a fresh unwind would compute the same frames. So the captured stack always equals a fresh unwind. Calls
@@ -102,8 +102,8 @@ static LT_ALWAYS_INLINE struct lt_walk lt_walk_changed(struct lt_thread *t, cons
     const struct lt_known_key *known = &t->dictionary[lt_key_index(returnAddress)];
     rule = LT_LIKELY(known->key == returnAddress && known->rule) ? known->rule
                                                                  : lt_rule_find(returnAddress, t->imageGeneration);
-    // This function activation was also on the last stack, but may be at another call now. If all words that the last
-    // stack's outer frames depend on are unchanged, a fresh unwind would find the same frames from here on.
+    // This function activation was also on the last stack, but may be at another call now. If no word has changed that
+    // the last stack's outer frames depend on, a fresh unwind would find the same outer frames.
     if (entry->state.returnSlot == returnSlot && rule == (entry->rule & ~LT_NEEDS_FRAME_POINTER) &&
         (!(entry->rule & LT_NEEDS_FRAME_POINTER) || entry->state.framePointer == framePointer)) {
       uint32_t index = (uint32_t)(entry - t->entries);
@@ -192,7 +192,7 @@ void lt_capture_finish(struct lt_thread *thread, const uintptr_t *hookFrame, str
 /// Continues a capture after a first walk with the usual limit of frames.
 static LT_ALWAYS_INLINE void lt_capture_slowly(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_walk walk,
                                                struct lt_stack_change *change) {
-  // The stack has more new frames than an event has room for, so the first walk stopped before it counted them all.
+  // The stack has more new frames than an event has room for. So the first walk stopped before it counted them all.
   if (walk.entries == 0 && walk.end == LT_RULE_STEP) walk = lt_walk_changed(t, hookFrame, t->entryLimit);
   while (((walk.entries == 0 && walk.end == LT_RULE_STEP) || walk.entries + walk.fresh > t->entryLimit) &&
          lt_stack_room_grow(t, lt_stack_depth_limit()))

@@ -40,8 +40,8 @@ static uint64_t read_rule(uintptr_t address) {
       slots[i] = (uint64_t)(-offset / 8);
     else if (saved[i] == LT_REG_FRAME) return LT_RULE_FULL;
   }
-  // A saved register lies inside its frame, and a frame that is found from the frame pointer has saved the frame
-  // pointer. If the rows say otherwise, the frame needs the full tables.
+  // A saved register lies inside its frame. A frame that is found from the frame pointer has saved the frame pointer.
+  // If the rows say otherwise, the frame needs the full tables.
   if (row.cfaRegister == LT_REG_STACK ? (int64_t)slots[0] * 8 > row.cfaOffset : !slots[0]) return LT_RULE_FULL;
   LT_CHECK(slots[0] <= 0xfff && slots[1] <= 0xfff && slots[0] != 1 && slots[1] != 1);
   uint64_t kind = row.isAfterCode && lt_is_task_entry_call(address) ? LT_RULE_RUNNER : LT_RULE_STEP;

@@ -114,8 +114,8 @@ struct lt_async_change {
   uint32_t kept; ///< number of outermost entries in `async` that were there before
 };
 
-/// Updates the thread's `async`. `returnSlot` is the slot of the return address that leads from the outermost frame of
-/// the task's code into the concurrency runtime. `hasFramePointer` is true if that frame is found by the frame pointer.
+/// Updates the thread's `async`. `returnSlot` is the slot of a return address: it leads from the outermost frame of the
+/// task's code into the concurrency runtime. `hasFramePointer` is true if that frame is found by the frame pointer.
 /// `registerValue` is the value of LT_REG_CONTEXT in that frame.
 struct lt_async_change lt_async_callers_update(struct lt_thread *thread, uintptr_t returnSlot, bool hasFramePointer,
                                                uint64_t registerValue);
@@ -124,7 +124,7 @@ struct lt_async_change lt_async_callers_update(struct lt_thread *thread, uintptr
 /// context.
 struct lt_async_change lt_async_callers_search(struct lt_thread *thread, const uint64_t *candidates, uint32_t count);
 
-/// True if the callers in the thread's `async` are unchanged in memory. They may change while the task still runs: a
+/// True if the callers in the thread's `async` are unchanged in memory. They may change while the task still runs. A
 /// task that has notified its awaiters gives up its context before its last function returns. A child task's context
 /// lies in its parent's memory, where another thread may already write (Swift 6.3.1, AsyncTask::completeFuture).
 bool lt_async_callers_are_unchanged(const struct lt_thread *t);

@@ -89,8 +89,8 @@ bool lt_jump_over_empty(uintptr_t function, uintptr_t target, struct lt_jump *ju
 //
 // The Swift toolchain's libraries omit .eh_frame for functions that cannot throw, such as a third of the functions of
 // libswiftCore. Nearly all of these functions keep a frame pointer. The others push registers and change the stack
-// pointer once, at their very start. In these libraries, functions start at multiples of 16, after the end of the
-// previous function or the padding that follows it.
+// pointer once, at their very start. In these libraries, functions start at multiples of 16. The end of the previous
+// function, or padding, precedes the start.
 
 enum { FUNCTION_ALIGNMENT = 16, SEARCH_LIMIT = 1 << 16 };
 

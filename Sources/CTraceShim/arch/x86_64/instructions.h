@@ -42,8 +42,8 @@ enum { LT_REG_FRAME = LT_REG_RBP, LT_REG_STACK = LT_REG_RSP, LT_REG_CONTEXT = LT
 #define LT_FIRST_GLIBC "GLIBC_2.2.5"
 /// AUDIT_ARCH_X86_64 of <linux/audit.h>, as used in filters of system calls.
 #define LT_AUDIT_ARCHITECTURE 0xC000003Eu
-/// Relocation types of <elf.h>: an address in the image itself; a symbol's address in the global offset table; the same
-/// for a call; a symbol's address anywhere.
+/// Relocation types of <elf.h>. RELATIVE: an address in the image itself. GLOBAL: a symbol's address in the global
+/// offset table. CALL: the same, for a call. ABSOLUTE: a symbol's address anywhere.
 enum { LT_RELOCATION_RELATIVE = 8, LT_RELOCATION_GLOBAL = 6, LT_RELOCATION_CALL = 7, LT_RELOCATION_ABSOLUTE = 1 };
 
 static LT_ALWAYS_INLINE long lt_syscall6(long number, long a, long b, long c, long d, long e, long f) {
