@@ -17,9 +17,9 @@ struct lt_address_range {
   uint64_t start, end;
 };
 
-/// An index of the mappings. A lookup takes about a nanosecond. Both bitmaps have a bit for each 2 MiB of the address
-/// space. In `some`, the bit is set if a part of the 2 MiB is mapped; in `all`, if all of the 2 MiB are mapped. Only
-/// for partly mapped 2 MiB, the runs are searched.
+/// An index of the mappings. A lookup takes about a nanosecond. `some` and `all` are bitmaps with a bit for each cell
+/// of 2 MiB. A bit in `some` is set if at least a part of the cell is mapped. A bit in `all` is set if the whole cell
+/// is mapped. The runs are searched only for cells that are partly mapped.
 struct lt_address_index {
   uint64_t *some, *all;
   struct lt_address_range *runs; ///< mappings in order of address; adjacent mappings are merged, so no two runs touch

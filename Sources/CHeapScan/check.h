@@ -48,7 +48,7 @@ static _Noreturn __attribute__((cold, noinline, unused)) void lt_check_failed(co
 /// Aborts unless the condition holds.
 ///
 /// The condition states an invariant of this code. It has no side effects and reads no memory that could fault. Bad
-/// data from the program, the kernel or a file is not a reason to abort: the code must handle such data.
+/// data from the program, the kernel or a file is not a reason to abort. The code must handle such data.
 #define LT_CHECK(condition)                                                               \
   (__builtin_expect(!(condition), 0)                                                      \
        ? lt_check_failed(LT_CHECK_LINE(#condition), sizeof LT_CHECK_LINE(#condition) - 1) \

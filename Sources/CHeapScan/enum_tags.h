@@ -1,9 +1,8 @@
 // Finds the words of objects that may hold an enumeration's case in a separate byte.
 //
-// If the payloads of an enumeration leave no bit unused, the enumeration has an extra byte after its payload for the
-// case. A payload with references consists of whole words, so the extra byte is the lowest byte of the next word. Only
-// the analysis knows which fields are enumerations. This part finds the fields that may contain an enumeration, by
-// their types and sizes.
+// If the payloads of an enumeration leave no bit unused, an extra byte after the payload holds the case. A payload with
+// references consists of whole words, so the extra byte is the lowest byte of the next word. Only the analysis knows
+// which fields are enumerations. This part finds the fields that may contain an enumeration, by their types and sizes.
 
 #ifndef LEAKTRACE_ENUM_TAGS_H
 #define LEAKTRACE_ENUM_TAGS_H
@@ -11,7 +10,8 @@
 #include "scanned_memory.h"
 #include "storage_kind.h"
 
-/// Words that may hold a case: in the instances of a class, the elements of an array or the values of a dictionary.
+/// Words that may hold a case. They are in the instances of a class, the elements of an array or the values of a
+/// dictionary.
 struct lt_enum_tags {
   uint64_t mask;   ///< one bit per word; the lowest bit is for the word at `start`
   uint32_t start;  ///< in bytes from the object's start; for a dictionary, from the start of its values

@@ -1,8 +1,8 @@
 // Scans the memory of a process and encodes the words that belong in a heap image.
 //
-// Only some kinds of words may be in an image: addresses in mapped memory, known counts of the Swift runtime or the
-// standard library, and words of metadata records. The tags and cases of enumerations may be there, too. Everything
-// else may be users' data. Memory is scanned in two passes. Some counts of an object are in other pages, so the first
+// Only some kinds of words may be in an image. They are addresses in mapped memory, known counts of the Swift runtime
+// or the standard library, and words of metadata records. Tags and cases of enumerations may be there, too. Everything
+// else may be users' data. Memory is scanned in two passes. Some counts of an object are in other pages. So the first
 // pass finds them before the second pass encodes the pages.
 
 #include "memory_scan.h"
@@ -149,10 +149,10 @@ static inline bool is_case_place(const struct lt_case_span *span, uint64_t addre
   return address < span->end && offset / 8 < LT_ENUM_TAG_LIMIT && span->words.mask >> offset / 8 & 1;
 }
 
-/// Writes the lowest byte of each of the span's words in the page, if the byte may be an enumeration's case and the
-/// word is not an address. If an unaligned address already occupies the word's place, the address moves to the next
-/// place. If the next place is taken or may hold a case, the address stays, and the byte is not written. An example is
-/// a sequence of bytes, where each word looks like a case.
+/// Writes the lowest byte of each of the span's words in the page. Writes it only if the byte may be an enumeration's
+/// case, and if the word is not an address. If an unaligned address already occupies the word's place, the address
+/// moves to the next place. If the next place is taken or may hold a case, the address stays, and the byte is not
+/// written. An example is a sequence of bytes, where each word looks like a case.
 static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWord, const struct lt_case_span *span) {
   const uint64_t *words = s->content;
   LT_CHECK(span->words.stride % 8 == 0 && page % PAGE == 0);

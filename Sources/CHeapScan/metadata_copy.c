@@ -1,7 +1,7 @@
 // Finds the words of memory that are Swift metadata records.
 //
 // The search starts at the types of objects, and continues with their superclasses and generic arguments. An address is
-// read only if its memory is readable, each count has a limit, and each record is visited only once. So garbage adds
+// read only if its memory is readable. Each count has a limit, and each record is visited only once. So garbage adds
 // only a few words to the image.
 
 #include "metadata_copy.h"

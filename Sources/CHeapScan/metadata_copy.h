@@ -8,8 +8,8 @@
 #include "type_set.h"
 #include "verbatim_words.h"
 
-/// Adds the metadata of the types, of their superclasses and of their generic arguments, and the value witness tables
-/// of all these. Returns false if there is no memory.
+/// Adds the metadata of the types, of their superclasses and of their generic arguments. Also adds the value witness
+/// tables of all these. Returns false if there is no memory.
 bool lt_metadata_copy(struct lt_verbatim_words *words, const struct lt_scanned_type *types, uint32_t typeCount);
 
 #endif

@@ -94,7 +94,8 @@ static bool is_class(struct lt_object_types *s, uint64_t metadata) {
          is_code(s, lt_word_at(memory, metadata - SWIFT_DESTROYER_BEFORE));
 }
 
-/// True if the address is the metadata of objects: of a class, a closure's context, a box, an error or a task.
+/// True if the address is the metadata of objects. Such objects are instances of classes, closures' contexts, boxes,
+/// errors and tasks.
 static bool is_metadata(struct lt_object_types *s, uint64_t metadata) {
   uint64_t kind;
   if (!has_flag(s, metadata, LT_REGION_READABLE) || !lt_read_bytes(s->memory, metadata, &kind, sizeof kind))

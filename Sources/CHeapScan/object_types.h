@@ -33,10 +33,10 @@ struct lt_object_types {
   struct lt_scanned_type *scanned; ///< the types found, as the memory scan needs them
   uint32_t count;                  ///< number of types in `scanned`; they are numbered from `firstNumber` on
 
-  // The set's own state.
+  // Internal state.
   uint32_t *instanceSizes; ///< 0 if instances may have memory after their fields, or if the size is unknown
   struct lt_type_number *numbers;
-  uint32_t numberCount; ///< number of used places in `numbers`: at most half of them
+  uint32_t numberCount; ///< number of used places in `numbers`; at most half of all places
   uint32_t lastRegion;  ///< the region of the previous address, where the next search starts
 };
 

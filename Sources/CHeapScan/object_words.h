@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// True if a word may be the reference counts of a Swift object. Such a word is a reference to a side table, or the
-/// counts of an immortal object, or plausible counts of a live object.
+/// True if a word may be the reference counts of a Swift object. Such a word refers to a side table, holds the counts
+/// of an immortal object, or holds plausible counts of a live object.
 bool lt_is_reference_count(uint64_t word);
 
 /// True if four words look like the side table of a freed object.

@@ -18,7 +18,7 @@ void lt_verbatim_words_free(struct lt_verbatim_words *words) {
   memset(words, 0, sizeof *words);
 }
 
-/// Sorts by bottom-up merge sort, so no order of the ranges is slow. Returns false if there is no memory.
+/// Sorts with a bottom-up merge sort, which has no slow case. Returns false if there is no memory.
 static bool sort(struct lt_verbatim_words *words) {
   uint64_t count = words->count;
   bool isSorted = true;

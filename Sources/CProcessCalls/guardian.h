@@ -34,8 +34,8 @@ bool lt_guardian_await(const struct lt_guardian *guardian, int *result);
 /// Closes the connection to the guardian, and waits until the guardian has ended.
 void lt_guardian_forget(struct lt_guardian *guardian);
 
-/// Returns why the kernel did not allow tracing a process: LT_COPY_TRACED, with `tracer` set to the process that traces
-/// it, or LT_COPY_NOT_ALLOWED.
+/// Returns why the kernel did not allow tracing a process. The result is LT_COPY_TRACED or LT_COPY_NOT_ALLOWED. With
+/// LT_COPY_TRACED, `tracer` is set to the process that traces it.
 int lt_reason_of_refusal(pid_t process, pid_t *tracer);
 
 #endif

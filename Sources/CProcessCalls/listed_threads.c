@@ -126,7 +126,7 @@ bool lt_thread_is_filtered(pid_t thread) {
   size_t length = read_text(path, text, sizeof text);
   const char *mode = strstr(text, line);
   // A kernel without filters has no such line. In a process with hundreds of groups, the line may come after the text
-  // that was read; then the answer is unknown.
+  // that was read. Then the answer is unknown.
   if (length == 0 || mode == NULL) return length == 0 || length == sizeof text - 1;
   return mode[sizeof line - 1] != '0';
 }

@@ -46,8 +46,8 @@ uint64_t lt_resident_bytes(pid_t process);
 /// True if a seccomp filter limits the system calls of this thread, or if that is unknown.
 bool lt_thread_is_filtered(pid_t thread);
 
-/// Returns the number of the system call where a thread sleeps; −1 if the thread does not sleep or the call is
-/// unknown.
+/// Returns the number of the system call where a thread sleeps. Returns −1 if the thread does not sleep, or if the call
+/// is unknown.
 long lt_thread_sleeping_call(pid_t thread);
 
 #endif

@@ -20,7 +20,8 @@ enum {
   SYSCALL_LENGTH = 2,
 };
 
-/// How much a stop disturbs a thread, in rising order. An unfit thread cannot be stopped.
+/// How much a stop disturbs a thread, in rising order. A wait that continues with its remaining time is disturbed
+/// least. An unfit thread cannot be stopped.
 enum rank { WAITS_FOR_REST, SLEEPS, IS_STOPPED, RUNS, RANKS, UNFIT };
 
 /// Threads that were asked to stop, and have not stopped yet.

@@ -24,7 +24,7 @@ enum {
   // How long to wait for the first stop among sleeping threads, which must be woken first.
   SLEEPER_MILLISECONDS = 5000,
   // How long to wait for late threads. A thread that sleeps and cannot be interrupted (state D) may wait for a kernel
-  // lock whose holder waits for a processor. Or it may wait for a device, possibly for ever.
+  // lock, whose holder waits for a processor. Or it may wait for a device, possibly for ever.
   LATE_RUNNER_MILLISECONDS = 10000,
   LATE_SLEEPER_MILLISECONDS = 1000,
   // The same two limits, for a wait during which the other threads stay stopped.
@@ -75,7 +75,7 @@ static int note_listed(struct lt_stopped_process *stopped, struct lt_listed_thre
     struct lt_copied_thread *note = &stopped->threads[place];
     *note = (struct lt_copied_thread){.thread = thread, .state = LT_THREAD_NOT_MET};
     char standing = lt_thread_state_letter(stopped->process, thread, note->name);
-    // A thread without a state has ended and was not reaped, or is a first thread that has ended before the others.
+    // A thread without a state has ended and was not reaped. Or it is a first thread that has ended before the others.
     stopped->stages[place] = standing ? LISTED : ENDED;
     stopped->mayRun[place] = standing == 'R' || standing == 'D';
     stopped->count++;
@@ -240,8 +240,8 @@ bool lt_has_met_thread(const struct lt_stopped_process *stopped) {
 
 // --- late threads ----------------------------------------------------------------------------------------------------
 
-/// True if a thread was in a system call when it was asked to stop, and has created another thread in that call. The
-/// new thread is not listed.
+/// True if a thread has created another thread in the system call that it was in when it was asked to stop. The new
+/// thread is not listed.
 static bool has_made_thread(const struct lt_copied_thread *thread) {
   bool makes =
       (thread->call == SYS_clone && thread->general[FIRST_ARGUMENT] & CLONE_THREAD) || thread->call == SYS_clone3;

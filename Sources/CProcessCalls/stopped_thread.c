@@ -107,7 +107,7 @@ int lt_thread_await_report(pid_t thread, int *status, uint64_t deadline) {
   }
 }
 
-/// Attaches to a thread. PTRACE_SEIZE may have to wait for a lock: a thread that executes another program holds the
+/// Attaches to a thread. PTRACE_SEIZE may have to wait for a lock. A thread that executes another program holds the
 /// lock until its siblings are gone. A traced sibling is gone only when its tracer has reaped it (ptrace(2), "bugs").
 /// So a timer interrupts the request to reap siblings, and the kernel restarts the request.
 static int seize(pid_t thread) {

@@ -74,7 +74,7 @@ bool lt_thread_await_end(pid_t thread, uint64_t deadline);
 int lt_thread_note(pid_t thread, struct lt_copied_thread *note);
 
 /// True if the thread can be moved to another instruction to make a call. It must be in a system call, or outside of
-/// restartable sequences (rseq(2)): the kernel must notice when a thread leaves such a sequence.
+/// restartable sequences (rseq(2)). The kernel must notice when a thread leaves such a sequence.
 bool lt_thread_can_call(pid_t thread, const struct lt_copied_thread *note);
 
 /// Makes a stopped thread start a call, with all signals blocked, and waits until the thread has entered the call. Then
@@ -89,8 +89,8 @@ int lt_thread_await_call(pid_t thread, struct lt_injected_call *call, uint64_t d
 
 /// Waits for the call's end, without a limit: a thread that is released earlier would continue in the wrong place. Then
 /// restores the thread's registers and signal mask. The thread stays stopped. When it is released, the kernel restarts
-/// its own system call. Returns 0 if the call was made, with its result in `call`; −ECANCELED if the call was
-/// cancelled, −ESRCH if the thread has ended.
+/// its own system call. Returns 0 if the call was made; its result is in `call`. Returns −ECANCELED if the call was
+/// cancelled, and −ESRCH if the thread has ended.
 int lt_thread_end_call(pid_t thread, struct lt_injected_call *call);
 
 /// Calls lt_thread_begin_call and lt_thread_end_call.

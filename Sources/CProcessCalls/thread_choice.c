@@ -100,8 +100,8 @@ static bool is_in(const enum lt_code_place *found, size_t count, enum lt_code_pl
   return false;
 }
 
-/// Returns the number of frames without the outermost frames, which start a thread: the program's entry function and
-/// the C library's functions.
+/// Returns the number of frames without the outermost frames, which start a thread. These are the program's entry
+/// function and the C library's functions.
 static size_t without_beginning(const struct lt_code_places *places, const struct lt_thread_frames *frames,
                                 const enum lt_code_place *found) {
   size_t count = frames->count;

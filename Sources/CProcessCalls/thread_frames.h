@@ -8,8 +8,8 @@
 
 #include "stack_unwinding.h"
 
-/// The most frames of a thread. A stack with more frames counts as one that cannot be unwound: the process is stopped
-/// during the unwinding, which must not take long.
+/// The most frames of a thread. A stack with more frames counts as one that cannot be unwound. The process is stopped
+/// during the unwinding, so the unwinding must not take long.
 enum { LT_MAX_FRAMES = 1024 };
 
 struct lt_thread_frames {

@@ -49,7 +49,7 @@ static LT_ALWAYS_INLINE bool chunk_at(struct lt_word_window *window, uint64_t ad
   return true;
 }
 
-/// True for the fencepost that ends a piece: a chunk of 16 bytes, followed by another chunk of 16 or 0 bytes.
+/// True for the fencepost that ends a piece. It is a chunk of 16 bytes, followed by another chunk of 16 or 0 bytes.
 static bool is_fencepost(struct lt_word_window *window, uint64_t address, uint64_t end) {
   uint64_t head, next;
   return end - address >= 2 * GLIBC_FENCEPOST && lt_window_word(window, address + GLIBC_CHUNK_SIZE, &head) &&

@@ -18,8 +18,8 @@ struct lt_chunk_walk {
   struct lt_word_window window;
   struct lt_word_window probe; ///< reads possible chunks, so that `window` does not have to move
   uint64_t searchLeft;         ///< bytes that may still be searched for the next chunk after a break
-  /// A break is a place where a chunk does not lead to another chunk: the number of breaks, and the bytes from each
-  /// break to the next chunk. A thread may be changing the chunk, other code may have moved the program break, or the
+  /// The number of breaks, and the bytes from each break to the next chunk. A break is a place where a chunk does not
+  /// lead to another chunk. A thread may be changing the chunk, other code may have moved the program break, or the
   /// heap may be damaged.
   uint64_t breaks, skippedBytes;
   bool isMain; ///< whether the piece belongs to a main arena

@@ -10,7 +10,8 @@
 enum {
   /// The most namespaces of a loader (DL_NNS), and so the most copies of libc.
   NAMESPACE_LIMIT = 16,
-  /// The most bins of an arena whose links may be wrong, because a thread is changing them or the heap is damaged.
+  /// The most bins of an arena whose links may be wrong. A thread may be changing the links, or the heap may be
+  /// damaged.
   OTHER_BINS = 4,
   DATA_WINDOW = 64 << 10,
 };

@@ -28,8 +28,8 @@ struct lt_glibc_arena {
 };
 _Static_assert(sizeof(struct lt_glibc_arena) <= LT_LIST_ITEM_LIMIT, "items of a list");
 
-/// The use of a chunk that its neighbours record as in use. In this order: an allocated block, a freed block in a
-/// thread's cache, a freed block in a fast bin, and a thread's cache itself.
+/// The use of a chunk that its neighbours record as in use. BLOCK: an allocated block. CACHED: a freed block in a
+/// thread's cache. FAST: a freed block in a fast bin. CACHE: a thread's cache itself.
 enum { LT_GLIBC_BLOCK = 1, LT_GLIBC_CACHED = 2, LT_GLIBC_FAST = 3, LT_GLIBC_CACHE = 4 };
 
 /// The most arenas in a ring. No process has this many, since glibc makes at most eight for each processor.

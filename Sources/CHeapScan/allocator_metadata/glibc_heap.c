@@ -31,7 +31,7 @@ static bool find_pieces(struct lt_glibc_heap *h) {
   uint64_t main = 0;
   struct lt_malloc_parameters parameters = {0};
   h->mappedByCount = 0;
-  // The main arenas come last: the memory that a main arena has mapped is searched for only outside the other arenas'
+  // The main arenas come last. The memory that a main arena has mapped is searched for only outside the other arenas'
   // memory.
   for (size_t i = h->arenas.count; i-- > 0;) {
     struct lt_glibc_arena *arena = arena_at(h, i);

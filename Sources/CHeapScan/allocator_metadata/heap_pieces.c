@@ -1,5 +1,5 @@
-// Finds the memory of glibc's arenas: the program break, heaps, and memory that was mapped because the break could not
-// be moved.
+// Finds the memory of glibc's arenas. It is the program break, heaps, or memory that was mapped because the break could
+// not be moved.
 
 #include "allocator_metadata/heap_pieces.h"
 
@@ -49,8 +49,8 @@ static bool may_be_heap(const struct lt_snapshot_region *region) {
          (region->flags & LT_REGION_READABLE) && (region->flags & LT_REGION_CAPTURED);
 }
 
-/// Finds the region at an address. For the program break, also includes the adjacent regions of the same kind, because
-/// the kernel splits the break where its protection changes. Returns false if there is no such region.
+/// Finds the region at an address. For the program break, also includes the adjacent regions of the same kind. The
+/// kernel splits the break where its protection changes. Returns false if there is no such region.
 static bool run_with(struct finding *f, uint64_t address, bool isBreak, struct run *run) {
   const struct lt_snapshot_region *region = lt_allocator_memory_region(f->metadata, address),
                                   *last = f->metadata->regions + f->metadata->regionCount;
@@ -122,7 +122,8 @@ static bool find_mapped_more(struct finding *f) {
   return hasTop;
 }
 
-/// Finds the memory of a main arena: the program break, or memory that was mapped because the break could not be moved.
+/// Finds the memory of a main arena. It is the program break, or memory that was mapped because the break could not be
+/// moved.
 static void find_main(struct finding *f, const struct lt_malloc_parameters *parameters) {
   uint64_t from = parameters ? parameters->breakStart : 0, flags;
   bool isNamed = false, hasTop = false, isContiguous = true;

@@ -47,7 +47,7 @@ static bool read_bin(struct lt_word_window *window, uint64_t at, uint64_t start,
   return bin->lowest >= -1 && bin->lowest <= (int64_t)slots && bin->count >= -1 && bin->count <= (int64_t)slots;
 }
 
-/// True if the words between the bins of small classes and the bins of large classes belong to a cache that is in use.
+/// True if the words between the bins of small and of large classes belong to a cache that is in use.
 static bool has_layout(struct lt_word_window *window, uint64_t bins, const struct lt_jemalloc_cache_layout *layout) {
   uint64_t descriptor = bins + layout->descriptor, next, small, large, arena;
   if (!lt_window_word(window, bins + layout->arena, &arena) || arena < LT_ALLOCATOR_PAGE ||

@@ -16,7 +16,7 @@ enum {
   JEMALLOC_WIDE_CLASS_SHIFT = 5,
   JEMALLOC_WIDE_LOW_BITS = 0x1F, ///< the same bits as the low bits of a narrow entry
 
-  // an entry of a narrow leaf: the size class, the address of the extent's edata_t, its state, and whether it is a slab
+  // an entry of a narrow leaf: size class, address of the extent's edata_t, state, and slab flag
   JEMALLOC_LEAF_CLASS_SHIFT = 48,
   JEMALLOC_LEAF_STATE_SHIFT = 2,
   JEMALLOC_LEAF_SLAB = 1,

@@ -17,8 +17,8 @@ struct lt_jemalloc_tree {
 bool lt_jemalloc_tree_init(struct lt_jemalloc_tree *tree, const struct lt_allocator_memory *metadata);
 void lt_jemalloc_tree_free(struct lt_jemalloc_tree *tree);
 
-/// Calls `word` for each entry of a leaf that is not 0, with the entry's index and the entry as one word. Stops and
-/// returns false when `word` does, or when no more words may be read.
+/// Calls `word` for each nonzero entry of a leaf, with the entry's index and the entry as one word. Stops and returns
+/// false when `word` does, or when no more words may be read.
 bool lt_jemalloc_each_word(struct lt_jemalloc_tree *tree, uint64_t leaf,
                            bool (*word)(void *context, uint64_t index, uint64_t word), void *context);
 
@@ -32,15 +32,15 @@ bool lt_jemalloc_each_table(struct lt_jemalloc_tree *tree, struct lt_word_window
                             void *context);
 
 /// Calls `leaf` for each leaf of a root, with its index and address. Stops and returns false when `leaf` does. Also
-/// does so when a word of the root does not lead to a node, or when no more words may be read.
+/// stops when a word of the root does not lead to a node, or when no more words may be read.
 bool lt_jemalloc_each_leaf(struct lt_jemalloc_tree *tree, struct lt_word_window *window, uint64_t root,
                            bool (*leaf)(void *context, uint64_t index, uint64_t leaf), void *context);
 
 /// True if the memory at an address can be a node or a leaf of `bytes` bytes.
 bool lt_jemalloc_has_room(const struct lt_jemalloc_tree *tree, uint64_t table, uint64_t bytes);
 
-/// Calls `extent` for each extent, in order of address. Returns how many extents were left out because their records
-/// are contradictory: a thread is about to change them, or they are damaged.
+/// Calls `extent` for each extent, in order of address. Returns the number of extents that were left out because their
+/// records are contradictory. A thread may be about to change them, or they may be damaged.
 uint64_t lt_jemalloc_tree_walk(struct lt_jemalloc_tree *tree, uint64_t root,
                                void (*extent)(void *context, const struct lt_jemalloc_extent *extent), void *context);
 

@@ -14,7 +14,7 @@ static const struct {
   uint64_t unit;
 } LAYOUTS[] = {{10, 34, LT_ALLOCATOR_PAGE}, {15, 42, LT_ALLOCATOR_PAGE}, {17, UINT32_MAX, GLIBC_ALIGNMENT}};
 enum { LAYOUT_COUNT = sizeof LAYOUTS / sizeof *LAYOUTS, MIN_SCORE = 3 };
-/// The most bytes of libc's data that are searched on each side of the arena. libc has about 20 KiB of data.
+/// The most bytes of libc's data that are searched on each side of the arena. All data of libc takes about 20 KiB.
 static const uint64_t DATA_LIMIT = 1 << 20;
 
 /// Returns how many bins a thread's cache has if its largest block has `bytes` bytes.

@@ -15,9 +15,9 @@ struct lt_malloc_parameters {
   uint64_t cacheBins, cacheLimit; ///< of threads' caches: the bins of one size each, and the most blocks of a bin
 };
 
-/// Finds the parameters of the libc that owns a main arena. Searches the data near the arena for plausible
-/// values, first with the layout of the process's glibc release, then with the other layouts. Returns false if nothing
-/// fits a known layout. Linear in the region's initialised data.
+/// Finds the parameters of the libc that owns a main arena. Searches the data near the arena for plausible values.
+/// Tries the layout of the process's glibc release first, then the other layouts. Returns false if nothing fits a known
+/// layout. Linear in the region's initialised data.
 bool lt_glibc_find_parameters(const struct lt_allocator_memory *metadata, uint64_t mainArena,
                               struct lt_malloc_parameters *parameters);
 

@@ -9,8 +9,8 @@
 
 enum {
   WINDOW = 64 << 10,
-  /// The number of entries that may contradict their pages in any map: threads may have been stopped while they wrote
-  /// the entries.
+  /// The number of entries of any map that may contradict their pages. Threads may have been stopped while they wrote
+  /// these entries.
   ODD_ENTRIES = 1,
   /// One odd entry among this many is tolerated in a map.
   ENTRIES_TO_AN_ODD_ONE = 16,

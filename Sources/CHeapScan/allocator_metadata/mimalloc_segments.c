@@ -1,4 +1,4 @@
-// Finds mimalloc's segments by their cookies: a cookie is the segment's own address, XORed with a number that a
+// Finds mimalloc's segments by their cookies. A cookie is the segment's own address, XORed with a number that a
 // variable of an image holds.
 
 #include "allocator_metadata/mimalloc_segments.h"

@@ -13,8 +13,8 @@ struct lt_mimalloc_segments {
 };
 
 /// Finds segments at the addresses where a segment may begin. A variable of an image must hold the number that the
-/// segments' cookies share. Keeps the segments of the first such variable. Returns the number of variables with
-/// different numbers, but at most 2. Call lt_mimalloc_segments_free in any case.
+/// segments' cookies share. Keeps the segments of the first such variable. Returns how many different numbers such
+/// variables hold, but at most 2. Call lt_mimalloc_segments_free in any case.
 ///
 /// - `mapped`: the list from lt_mimalloc_find_mapped.
 /// - Complexity: linear in the mappings, the data of images, the pages of segments, and the blocks in `delayed`.

@@ -145,7 +145,7 @@ static bool sample_span(void *context, const struct lt_tcmalloc_span *span) {
   return check->objects < DEBUG_SAMPLES;
 }
 
-/// True if tcmalloc is the debugging variant. Its blocks have headers, and freed blocks wait in a queue, so the
+/// True if tcmalloc is the debugging variant. Its blocks have headers, and freed blocks wait in a queue. So the
 /// metadata alone does not say which blocks are in use.
 static bool is_debugging(struct lt_tcmalloc_heap *heap) {
   struct lt_tcmalloc_pages pages;

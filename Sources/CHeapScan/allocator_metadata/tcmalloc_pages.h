@@ -47,8 +47,8 @@ bool lt_tcmalloc_read_span(struct lt_tcmalloc_pages *pages, uint64_t address, st
 bool lt_tcmalloc_is_root(struct lt_tcmalloc_pages *pages, uint64_t root);
 
 /// Calls `visit` once for each span, in order of address, until `visit` returns false. Skips odd spans, and returns
-/// their number. The record of an odd span contradicts the page map, because a thread was about to change it or memory
-/// is corrupt.
+/// their number. The record of an odd span contradicts the page map. A thread may have been about to change the span,
+/// or memory may be damaged.
 ///
 /// - `root`: must have passed lt_tcmalloc_is_root.
 /// - Complexity: linear in the leaves.

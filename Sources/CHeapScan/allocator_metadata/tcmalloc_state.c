@@ -172,8 +172,8 @@ static bool find_root(void *context, uint64_t at, uint64_t word) {
   return false;
 }
 
-/// Returns the address of PageHeap's statistics, which follow its lists of free spans; 0 if the lists are not where
-/// they should be.
+/// Returns the address of PageHeap's statistics, which follow its lists of free spans. Returns 0 if the lists are not
+/// where they should be.
 static uint64_t find_statistics(struct search *search) {
   for (unsigned i = 0; i < sizeof lt_tcmalloc_set_bytes / sizeof *lt_tcmalloc_set_bytes; i++) {
     uint64_t head = search->state.root + TCMALLOC_HEAP_SETS + lt_tcmalloc_set_bytes[i];

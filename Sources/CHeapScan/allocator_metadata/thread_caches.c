@@ -175,9 +175,9 @@ static bool has_equal_slots(struct lt_thread_caches *c, uint64_t chunk) {
 }
 
 void lt_thread_caches_finish(struct lt_thread_caches *c) {
-  // An empty cache looks like a block of the program. So a thread must refer to it, at the distance where most threads
-  // refer to caches or to the first chunk of a heap. If no cache has blocks, other references are votes, too: those to
-  // chunks with equal numbers of free slots in all bins. Only caches look like that.
+  // An empty cache looks like a block of the program. So a thread must refer to it. The reference must be at the
+  // distance where most threads refer to caches or to the first chunk of a heap. If no cache has blocks, references to
+  // chunks with equal numbers of free slots in all bins count, too. Only caches look like that.
   enum { PLACES = THREAD_LOCAL_BYTES / 8 + 1 };
   size_t size = PLACES * sizeof(uint32_t);
   uint32_t *votes = c->metadata->memory->allocate(size);

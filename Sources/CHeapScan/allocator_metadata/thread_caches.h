@@ -7,9 +7,9 @@
 #include "allocator_metadata/heap_pieces.h"
 
 /// Finds threads' caches among the chunks. A cache is itself a chunk, but not a block of the program. An empty cache is
-/// recognised by a thread's reference to it. The reference must be at the same distance from the thread pointer as most
-/// threads' references to caches or to the first chunk of a heap. Up to 2.42, that first chunk is a cache, because a
-/// thread allocates its cache before its first block.
+/// recognised by a thread's reference to it. The reference must be at the usual distance from the thread pointer. Most
+/// threads refer to caches, or to the first chunk of a heap, at that distance. Up to 2.42, that first chunk is a cache,
+/// because a thread allocates its cache before its first block.
 struct lt_thread_caches {
   const struct lt_allocator_memory *metadata;
   const struct lt_growing_list *pieces;

@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// A thread that another process is to create: the registers for the call of clone, and the address of the `syscall`
-/// instruction. All addresses are in that process.
+/// A thread that another process is to create. Contains the registers for the call of clone, and the address of the
+/// `syscall` instruction. All addresses are in that process.
 struct lt_thread_order {
   uint64_t call; ///< address of a `syscall` instruction; the code after it starts the new thread from its stack
   uint64_t flags;

@@ -40,8 +40,8 @@ struct lt_library_call {
 /// The numbers of threads that were in states that prevent a call, at the last try.
 struct lt_call_obstacles {
   uint32_t inLoader, inFork, atExit, notStopped; ///< a single thread in one of these states delays the call
-  /// Threads that could not make the call themselves. In this order, they were in the allocator, in a signal handler,
-  /// elsewhere in the C library, on a stack without room, or on a stack that cannot be unwound.
+  /// Threads that could not make the call themselves: in the allocator, in a signal handler, or elsewhere in the C
+  /// library. The last two counts are of threads on a stack without room, and on a stack that cannot be unwound.
   uint32_t inAllocator, inHandler, inLibrary, withoutRoom, unknown;
 };
 

@@ -11,8 +11,8 @@
 /// `errno` says why.
 size_t lt_read_process(pid_t process, uint64_t address, void *buffer, size_t size);
 
-/// Works like lt_read_process, but reads through a descriptor of /proc/PID/mem, and does not increase the process's
-/// memory. process_vm_readv does so since Linux 5.19: it duplicates each page that the process shares with another
+/// Works like lt_read_process, but reads through a descriptor of /proc/PID/mem. So it does not increase the process's
+/// memory. The call process_vm_readv does so since Linux 5.19: it duplicates pages that the process shares with another
 /// process after a fork.
 size_t lt_read_memory_file(int file, uint64_t address, void *buffer, size_t size);
 

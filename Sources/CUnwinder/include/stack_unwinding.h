@@ -46,8 +46,8 @@ struct lt_unwind_source {
 struct lt_unwound_frame {
   uint64_t address;      ///< the executing address, or the return address
   uint64_t stackPointer; ///< the frame's memory is from here up to the next frame's stack pointer
-  /// 1 if `address` is the executing address: in the innermost frame, and in a frame that a signal interrupted. 0 if
-  /// `address` is the return address.
+  /// 1 if `address` is the executing address, as in the innermost frame and in a frame that a signal interrupted.
+  /// Otherwise 0: `address` is the return address.
   uint64_t isExact;
 };
 
