@@ -20,8 +20,8 @@ static uint64_t words_between(uint64_t from, uint64_t end) {
   return below & ~((1ull << first) - 1);
 }
 
-/// True if a mangled type name is a number, a string, or an optional of one of these: `Si`, `SSSg`. Such fields hold
-/// users' data.
+/// True if a mangled type name is a number, a string, or an optional of such a type. Examples are `Si` and `SSSg`. Such
+/// fields hold users' data.
 static bool is_plain(const struct lt_memory *memory, uint64_t typeName) {
   char name[5] = {0};
   for (unsigned i = 0; i < 4; i++)

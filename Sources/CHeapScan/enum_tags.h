@@ -25,9 +25,8 @@ enum { LT_ENUM_TAG_LIMIT = 64 };
 /// is 0 if there are no such words. Trusts no address.
 struct lt_enum_tags lt_enum_tags_of(const struct lt_memory *memory, uint64_t metadata, uint32_t storage);
 
-/// The range of byte values that do not count as a case: the first value, and the one after the last. Cases are
-/// numbered from 0 up. Optionals use values that are no case, from 255 down. An image contains no case byte in this
-/// range.
+/// Byte values from the first up to, but not including, the second never count as a case. Cases are numbered from 0 up.
+/// Optionals use values that are no case, from 255 down. An image contains no case byte in this range.
 enum { LT_FIRST_NEVER_CASE = 16, LT_END_OF_NEVER_CASES = 240 };
 
 /// True if the lowest byte of a word may be a case.

@@ -62,7 +62,7 @@ static bool is_in_region(const struct lt_memory_scan *s, uint64_t address, uint6
   return address >= s->region->start && address <= s->region->end && (s->region->end - address) / 8 >= count;
 }
 
-/// Adds the counts of a side table that no object refers to any more, if there are such counts at `address`.
+/// Adds the counts at `address` if they belong to the side table of a freed object, to which no object refers.
 static LT_NOINLINE void find_freed_side_table(struct lt_memory_scan *s, uint64_t address) {
   uint64_t table = address - SWIFT_SIDE_TABLE_COUNTS;
   uint64_t words[4];
@@ -182,8 +182,8 @@ static void put_cases(struct lt_memory_scan *s, uint64_t page, unsigned firstWor
   }
 }
 
-/// Returns the part of the object at `address` that may contain cases; an empty span if there is no such part. `counts`
-/// is the object's last exact range. In a collection, it must be the range that locates the elements.
+/// Returns the part of the object at `address` that may contain cases. Returns an empty span if there is no such part.
+/// `counts` is the object's last exact range. In a collection, it must be the range that locates the elements.
 static struct lt_case_span case_span(const struct lt_memory_scan *s, uint64_t address, const struct lt_known_type *type,
                                      const struct lt_verbatim_range *counts) {
   struct lt_case_span none = {0}, span = {.words = type->cases, .origin = address};
@@ -230,9 +230,9 @@ static int flush(struct lt_memory_scan *s) {
   return 0;
 }
 
-/// True if only those bits of a word are set that no reference uses. An enumeration keeps its case in these bits if the
-/// case's payload is shorter. The last word of a short string looks the same: its highest byte is 0xE and the number of
-/// bytes. Such a word must stay out of the image.
+/// True if a word has only bits that no reference uses. An enumeration keeps its case in these bits if the case's
+/// payload is shorter. The last word of a short string looks the same: its highest byte is 0xE and the number of bytes.
+/// Such a word must stay out of the image.
 static LT_ALWAYS_INLINE bool is_tag(uint64_t word) {
   enum { SHORT_STRING = 0xE };
   return LT_UNLIKELY((word & LT_WORD_ADDRESS_MASK & ~7ull) == 0) && word >> 56 && word >> 60 != SHORT_STRING;
@@ -253,7 +253,7 @@ static LT_ALWAYS_INLINE uint64_t zero_bytes(uint64_t word) {
 }
 
 /// Returns the address that begins after the first byte of a word; 0 if there is none. The two highest bytes of an
-/// address are zero. Either both are in the next word, or the lower one is the last byte of this word.
+/// address are zero. Either both are in the next word, or the lower byte is the last byte of this word.
 static LT_ALWAYS_INLINE uint64_t unaligned_address(struct lt_memory_scan *s, uint64_t word, uint64_t next) {
   // If the two highest bytes of the next word are zero, they end an aligned address, which fills that word.
   const uint64_t secondHighest = 0x80ull << 48;

@@ -60,7 +60,7 @@ struct made_copy {
   int64_t numberInTarget;
 };
 
-/// Returns why there is no copy: the kernel refused the call, or (−ECANCELED) interrupted it to deliver a signal first.
+/// Returns why there is no copy. The kernel refused the call, or interrupted it to deliver a signal first (−ECANCELED).
 static int reason_of(struct lt_copy_exchange *exchange, int64_t result) {
   if (result == -EINTR || result == -LT_RESTART_NO_INTERRUPT) return -ECANCELED;
   exchange->reason = (int)-result;
@@ -165,7 +165,7 @@ static int end_copy(struct lt_copy_exchange *exchange, const struct made_copy *c
 }
 
 /// Waits until the parent uses or closes the control, or ends. Meanwhile resumes the threads that stop late. Also
-/// resumes the process if a thread executes another program: that thread then has another number.
+/// resumes the process if a thread executes another program, because that thread then has another number.
 static void await_parent(struct lt_copy_exchange *exchange, bool holds) {
   for (;;) {
     size_t late = holds ? 0 : lt_release_late_threads(&exchange->stopped);
@@ -177,7 +177,7 @@ static void await_parent(struct lt_copy_exchange *exchange, bool holds) {
   }
 }
 
-/// Waits between two tries, until the late threads have stopped: a thread can be asked to stop only once. Returns false
+/// Waits between two tries, until the late threads have stopped. A thread can be asked to stop only once. Returns false
 /// if they do not stop, or if the parent has ended.
 static bool await_next_try(struct lt_stopped_process *stopped) {
   uint64_t deadline = in_milliseconds(LATE_PATIENCE_MILLISECONDS);
@@ -213,7 +213,7 @@ static enum lt_copy_obstacle obstacle_of(int result, const struct lt_stopped_pro
   }
 }
 
-/// Tries to copy the target until there is a copy, a lasting obstacle, or there were too many tries.
+/// Tries to copy the target. Ends when there is a copy or a lasting obstacle, or after too many tries.
 static int stop_and_copy(struct lt_copy_exchange *exchange, struct made_copy *copy) {
   struct lt_stopped_process *stopped = &exchange->stopped;
   uint64_t patience = FIRST_ENTRY_MILLISECONDS;

@@ -51,9 +51,9 @@ struct scheduling {
   struct sched_param parameters;
 };
 
-/// Gives this process a realtime policy, if it is allowed to have one. A guardian needs a processor for microseconds at
-/// a time, but while it waits for one, the target stays stopped. A child inherits its parent's policy, so the parent
-/// sets the policy before the fork. After the fork, the parent returns to `before`.
+/// Gives this process a realtime policy, if it is allowed to have one. A guardian needs a processor only for
+/// microseconds at a time. But while it waits for a processor, the target stays stopped. A child inherits its parent's
+/// policy, so the parent sets the policy before the fork. After the fork, the parent returns to `before`.
 static bool come_first(struct scheduling *before) {
   // A higher priority is not enough. If groups of processes share the processors (sched_autogroup_enabled), a priority
   // counts only within the guardian's group. At a load of 54, a guardian with the highest priority waited for seconds

@@ -101,7 +101,7 @@ int lt_call_by_one_thread(struct lt_stopped_process *stopped, struct lt_injected
     }
   }
   lt_listed_threads_close(&list);
-  // Resume the late threads before returning: a thread that is still traced cannot be asked to stop again.
+  // Resume the late threads before returning, because a thread that is still traced cannot be asked to stop again.
   while (late.count > 0 && lt_nanoseconds() < deadline) {
     struct timespec moment = {.tv_nsec = STEP_MILLISECONDS * MILLISECOND};
     nanosleep(&moment, NULL);

@@ -256,7 +256,7 @@ static void note_made_thread(struct lt_stopped_process *stopped) {
 }
 
 /// Releases a thread that has executed another program, if it has stopped. Such a thread gets the number of the
-/// process's first thread, and is then traced under that number. Returns true if there is such a thread and it has not
+/// process's first thread, and is then traced under that number. Returns true if there is such a thread that has not
 /// stopped yet.
 static bool release_successor(const struct lt_stopped_process *stopped) {
   for (size_t i = 0; i < stopped->count; i++)

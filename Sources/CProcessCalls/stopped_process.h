@@ -24,11 +24,11 @@ struct lt_stopped_process {
 /// Stops all threads, including threads that begin during the call, and notes their registers. No thread stays stopped
 /// for longer than `standstillMilliseconds`, plus less than a millisecond for each hundred threads. Threads that have
 /// not stopped by then are late: their state is LT_THREAD_NOT_MET. They have been asked to stop, and run no code of the
-/// program before they stop, but their registers are unknown. Returns 0, lt_copy_error or −errno. After an error, no
-/// thread is stopped.
+/// program before they stop. Their registers are unknown. Returns 0, lt_copy_error or −errno. After an error, no thread
+/// is stopped.
 ///
 /// Threads that run or wait for a processor are asked to stop first. Sleeping threads are asked only when these have
-/// stopped, so they are not disturbed while other threads wait for a processor.
+/// stopped. So they are not disturbed while other threads wait for a processor.
 int lt_stop_process(struct lt_stopped_process *stopped, uint32_t standstillMilliseconds);
 
 /// Resumes all stopped threads.

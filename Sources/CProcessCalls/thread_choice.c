@@ -138,8 +138,8 @@ static enum fitness fitness_of(const struct lt_copied_thread *thread, const stru
   return FIT;
 }
 
-/// Ranks threads that wait first, then threads whose wait the kernel restarts from saved arguments, and computing
-/// threads last.
+/// Ranks threads that wait first, and computing threads last. Threads whose wait the kernel restarts from saved
+/// arguments are in between.
 static int rank_of(const struct lt_copied_thread *thread) {
   if (thread->state != LT_THREAD_IN_CALL) return 2;
   return (int64_t)thread->general[0] == -LT_RESTART_BLOCK ? 1 : 0;

@@ -78,7 +78,8 @@ static int order_thread(pid_t thread, const struct lt_thread_order *order) {
   if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0 || ptrace(PTRACE_GETSIGMASK, thread, sizeof mask, &mask) != 0)
     result = -errno;
   // The thread must be in a system call. Otherwise it may be in a restartable sequence (rseq(2)), where code relies on
-  // the kernel noticing an interruption. The kernel would not notice this one, since the thread resumes elsewhere.
+  // the kernel noticing an interruption. The kernel would not notice this interruption, since the thread resumes
+  // elsewhere.
   if (result == 0 && (long)registers.orig_rax < 0) result = -EAGAIN;
   errno = 0;
   long instruction = ptrace(PTRACE_PEEKTEXT, thread, order->call, 0);

@@ -116,7 +116,8 @@ static void detach_child(int socket) {
   sigemptyset(&nothing);
   sigprocmask(SIG_SETMASK, &nothing, NULL);
   if (socket != CHILD_SOCKET) dup2(socket, CHILD_SOCKET);
-  // Otherwise, a reader that waits for the end of one of the parent's pipes would also wait for the child.
+  // Close all other descriptors. Otherwise, a reader that waits for the end of one of the parent's pipes would also
+  // wait for the child.
   if (syscall(SYS_close_range, CHILD_SOCKET + 1, ~0u, 0) != 0) {
     struct rlimit files = {1024, 1024};
     getrlimit(RLIMIT_NOFILE, &files);

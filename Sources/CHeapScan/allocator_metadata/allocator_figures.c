@@ -4,8 +4,8 @@
 
 #include "check.h"
 
-/// Inserts an arena's pin, in order of the free memory below it. If there are too many pins, drops the one with the
-/// least.
+/// Inserts an arena's pin, in order of the free memory below it. If there are too many pins, drops the pin with the
+/// least free memory below it.
 static void add_pin(struct lt_allocator_figures *f, const struct lt_glibc_arena *arena) {
   if (arena->pinUse != LT_GLIBC_BLOCK || !arena->freeBytes) return;
   uint32_t place = f->pinCount;

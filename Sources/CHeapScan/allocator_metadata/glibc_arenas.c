@@ -85,8 +85,9 @@ static bool are_bins(struct search *s, uint64_t bins) {
   return top == place || lt_allocator_memory_region(s->metadata, top);
 }
 
-/// Finds the main arena that has an empty bin at an address. Each arena has an empty bin: no chunk is large enough for
-/// the last one. Only one layout fits, since the ring of arenas must lead back to the start of the main arena.
+/// Finds the main arena that has an empty bin at an address. Each arena has an empty bin, because no chunk is large
+/// enough for the last bin. Only one layout fits, since the ring of arenas must lead back to the start of the main
+/// arena.
 static bool arena_of_bin(struct search *s, uint64_t bin, struct lt_glibc_arena *arena) {
   for (uint64_t index = 0; index < GLIBC_BIN_PAIRS; index++) {
     uint64_t bins = bin - 16 * index;

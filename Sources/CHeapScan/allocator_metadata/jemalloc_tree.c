@@ -137,8 +137,8 @@ static bool walk_word(void *context, uint64_t index, uint64_t word) {
     walk->odd++;
     return true;
   }
-  // The words of an extent's first and last page lead to its record; in a slab, the words of all pages. Only the first
-  // page's word is used.
+  // The words of an extent's first and last page lead to its record. In a slab, the words of all pages do so. Only the
+  // first page's word is used.
   if ((extent.address & ~(uint64_t)(LT_ALLOCATOR_PAGE - 1)) != page) return true;
   walk->end = page + extent.bytes;
   LT_CHECK(walk->end > page);

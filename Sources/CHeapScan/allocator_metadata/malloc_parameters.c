@@ -4,7 +4,7 @@
 
 #include "allocator_metadata/glibc_layout.h"
 
-/// Indexes of words in malloc_par, and their number; and the most plausible number of arenas.
+/// Indexes of words in malloc_par, the number of words, and the greatest plausible number of arenas.
 enum { TRIM_THRESHOLD = 0, ARENA_TEST = 3, ARENA_MAX = 4, WORDS = 17, ARENA_LIMIT = 1 << 20 };
 /// The layouts up to 2.34, up to 2.42, and of 2.43.
 static const struct {
@@ -62,7 +62,7 @@ static bool read_layout(const struct lt_allocator_memory *metadata, const uint64
 }
 
 /// Returns how many of the words have their usual values. A few other places in libc's data look like the parameters by
-/// chance, but there most of these words are 0.
+/// chance. There, most of these words are 0.
 static unsigned plausibility(const uint64_t *words, unsigned counts, const struct lt_malloc_parameters *p) {
   enum { USUAL_ARENA_TEST = 8 };
   return (half(words, counts + 1) == GLIBC_MAPPED_LIMIT) + (words[ARENA_TEST] == USUAL_ARENA_TEST) +

@@ -14,7 +14,7 @@ struct lt_mapped_chunk {
 
 /// Appends the large blocks that have a separate mapping to a list of struct lt_mapped_chunk, in order of address.
 /// There is no list of these blocks in glibc, so each present page is searched for their headers. Returns false if
-/// blocks may be missing, because there was too much memory to search or no memory for the list.
+/// blocks may be missing. There was then too much memory to search, or no memory for the list.
 ///
 /// - `layout`: the layout of the arenas of the same libc.
 /// - `taken`: the memory of arenas, as struct lt_address_range, in order and without overlaps.

@@ -48,7 +48,7 @@ enum {
   MIMALLOC_HEAP_THREAD = 2848,
   MIMALLOC_HEAP_COOKIE = 2864,
 };
-/// The block size of a page with one huge block, whose real size is the size of the page.
+/// The recorded block size of a page with one huge block. The block's real size is the size of the page.
 static const uint64_t MIMALLOC_HUGE_BLOCK = 0x80000000;
 
 /// mimalloc 3 has a map that leads from addresses to pages, in two levels. A part of the map has an entry for each

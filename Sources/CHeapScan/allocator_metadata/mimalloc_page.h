@@ -1,4 +1,4 @@
-// Finds the live blocks in a page of mimalloc, which has blocks of one size, and lists of the free blocks.
+// Finds the live blocks in a page of mimalloc. A page has blocks of one size, and lists of its free blocks.
 
 #ifndef LEAKTRACE_MIMALLOC_PAGE_H
 #define LEAKTRACE_MIMALLOC_PAGE_H

@@ -14,8 +14,8 @@ enum {
   BIT_WORDS = TCMALLOC_SPAN_OBJECT_LIMIT / 64 + 1,
   /// The most objects that are examined for headers of the debugging variant.
   DEBUG_SAMPLES = 4096,
-  /// If more than one object in this many has such a header, the heap is the debugging variant's. There, only freed
-  /// objects have no header. In another heap, two words look like a header only by chance.
+  /// If more than one object in this many has such a header, the heap belongs to the debugging variant. There, only
+  /// freed objects have no header. In another heap, two words look like a header only by chance.
   DEBUG_OBJECTS_TO_A_HEADER = 16,
 };
 
@@ -41,7 +41,7 @@ static void report(struct block_walk *w, uint64_t address, uint64_t size) {
 static uint64_t mark_free(struct block_walk *w, const struct lt_tcmalloc_span *span, uint64_t count, uint64_t size) {
   uint64_t start = lt_tcmalloc_span_address(span), marked = 0, next, object = span->objects;
   struct lt_word_window *window = lt_tcmalloc_span_bytes(span) <= w->objects.capacity ? &w->objects : &w->link;
-  // Move the window to the start of the span: then it contains all links, whatever their order.
+  // Move the window to the start of the span. Then the window contains all links, whatever their order.
   if (object && start + lt_tcmalloc_span_bytes(span) > window->start + window->known)
     lt_word_window_move(window, start, &next);
   for (; object; object = next) {

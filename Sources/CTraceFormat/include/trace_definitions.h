@@ -99,7 +99,7 @@ enum {
   /// the process was already running when the recording began: earlier blocks are live, but have no events
   LT_PROCESS_ATTACHED = 1u << 3,
   LT_PROCESS_BLOCKS_MISSING = 1u << 4, ///< with LT_OPTION_INSPECTED: some of the allocator's blocks were not found
-  /// with LT_PROCESS_FORKED: the parent had other threads, which held blocks; their stacks and registers are missing
+  /// with LT_PROCESS_FORKED: the parent had other threads. They held blocks, but their stacks and registers are missing
   LT_PROCESS_THREADS_MISSING = 1u << 5,
 };
 

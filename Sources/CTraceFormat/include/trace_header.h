@@ -75,7 +75,7 @@ struct lt_trace_header {
   uint32_t liveSlotSize;    ///< bytes of a slot in the live file
   uint64_t
       samplePeriod; ///< LT_OPTION_LIGHT, LT_OPTION_LIMITED: bytes of allocation from one sample to the next, on average
-  /// LT_OPTION_LIGHT: the most allocations at the start that are all sampled; 0 in older traces
+  /// LT_OPTION_LIGHT: the most allocations that are all sampled, from the start on; 0 in older traces
   uint32_t firstSamples;
   uint8_t reserved2[16];
   uint32_t headerChecksum; ///< CRC-32C of all preceding bytes of this struct

@@ -13,8 +13,8 @@
 // The folder defines these static functions and constants:
 // - LT_ADDRESS_BITS, LT_RED_ZONE, LT_ELF_MACHINE, LT_FIRST_GLIBC, LT_AUDIT_ARCHITECTURE, LT_RELOCATION_*;
 // - lt_syscall6: makes a system call, and returns the kernel's result unchanged;
-// - lt_ticks_ordered: reads the processor's ticks after all earlier loads are done. If a thread sees another thread's
-//   write, its next event thus never gets an earlier time than the writer's event;
+// - lt_ticks_ordered: reads the processor's ticks after all earlier loads are done. So after a thread has seen another
+//   thread's write, its next event is not earlier than the writer's event;
 // - lt_ticks_unordered: reads the ticks without this order, and does not wait for loads;
 // - lt_is_zero_byte: returns true if a byte is 0, with one instruction that acts as a relaxed load;
 // - lt_is_simulated: returns true if Valgrind runs the program. Valgrind ends a program at a kind of clone that
@@ -86,9 +86,9 @@ void lt_clone_prepare(struct lt_clone_registers *registers, void *top, void (*ru
 /// stack. During the call, unwinders find the caller's frame by the frame pointer.
 void lt_call_on_stack(void (*function)(void *), void *argument, void *top) __attribute__((visibility("hidden")));
 
-/// Returns the size of the thread-local memory for one of the recorder's own threads, which uses one thread-local
-/// variable. The size is in bytes, and a multiple of the page size. Returns 0 if the variable is too far from the
-/// thread pointer.
+/// Returns the size of the thread-local memory for one of the recorder's own threads. Such a thread uses only one
+/// thread-local variable. The size is in bytes, and a multiple of the page size. Returns 0 if the variable is too far
+/// from the thread pointer.
 size_t lt_thread_local_size(const void *variable);
 /// Prepares that memory in `memory`, which has lt_thread_local_size zeroed bytes. The variable stays zero there. Copies
 /// the parts of the control block that compilers use from the calling thread. Returns the thread pointer.

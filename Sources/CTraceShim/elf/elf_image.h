@@ -72,7 +72,7 @@ bool lt_loaded_image_from_map(const struct link_map *map, struct lt_loaded_image
 bool lt_loaded_image_symbol(const struct lt_loaded_image *image, const char *name, struct lt_symbol *found);
 /// True if the image imports a symbol whose name begins with `prefix`.
 bool lt_loaded_image_imports(const struct lt_loaded_image *image, const char *prefix);
-/// True if one of the image's references to data of other images points into [start, end). The loader resolves these
+/// True if the image refers to data of another image, and if this data lies in [start, end). The loader resolves these
 /// references when it loads the image. Takes linear time in the number of the image's relocations.
 bool lt_loaded_image_refers(const struct lt_loaded_image *image, uintptr_t start, uintptr_t end);
 /// True if the loader has relocated the image. Judges by the first word that relocation makes an address in the image

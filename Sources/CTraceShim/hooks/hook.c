@@ -75,8 +75,8 @@ static void put_totals(struct lt_thread *t) {
 }
 
 /// Does the periodic work: due images and profiles, totals, and the work that goes with sealing a chunk. A thread
-/// without a state writes totals only if they are one interval overdue, so that few threads get a state. `size`: bytes
-/// of the current allocation.
+/// without a state writes totals only if they are one interval overdue. So few threads get a state. `size`: bytes of
+/// the current allocation.
 static void keep_up(size_t size) {
   LT_CHECK(lt_tls.hookDepth == 1);
   // If the counter has restarted on another machine, the difference is large, and the work is done.

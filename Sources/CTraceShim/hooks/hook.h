@@ -202,8 +202,8 @@ extern uint8_t lt_arc_mode __attribute__((visibility("hidden")));
 /// on, and again if the trace reaches its limit.
 extern uint64_t lt_sample_period __attribute__((visibility("hidden")));
 
-/// Counts an allocation's bytes. True if no sampling check is due within them: the hook then only needs to call the
-/// allocator. Never true while all calls are recorded.
+/// Counts an allocation's bytes. True if no sampling check is due within these bytes. Then the hook only needs to call
+/// the allocator. Never true while all calls are recorded.
 static LT_ALWAYS_INLINE bool lt_passes_samples(size_t size) {
   if (LT_LIKELY(lt_subtract(&lt_tls.untilSample, size))) return true;
   lt_tls.untilSample += size;

@@ -228,8 +228,8 @@ _Static_assert(sizeof lt_operator_hooks / sizeof *lt_operator_hooks == LT_OPERAT
 // Hooks of malloc for a concurrency runtime. Only the references of the runtime's image are bound to them.
 //
 // The runtime's own library calls malloc only for tasks, slabs of frames, and small blocks, so all of them are cleared.
-// A program with the runtime linked in has one reference to malloc, which its own code and the runtime share. There,
-// the return address shows whether the runtime made the call.
+// If the runtime is linked into a program, the program's code and the runtime share one reference to malloc. In this
+// case, the return address shows whether the runtime made the call.
 
 // --- calls of a runtime ----------------------------------------------------------------------------------------------
 

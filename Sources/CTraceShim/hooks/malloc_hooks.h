@@ -50,7 +50,7 @@ bool lt_task_memory_learn(const struct lt_loaded_image *image);
 /// Calls lt_task_memory_learn, and makes an image of the program's namespace allocate memory for tasks through a
 /// separate hook of malloc. The image must be relocated and have a concurrency runtime.
 void lt_task_memory_bind(const struct lt_loaded_image *image);
-/// True if the call of malloc with this return address is one that lt_task_memory_learn has learnt.
+/// True if lt_task_memory_learn has learnt the call of malloc with this return address.
 bool lt_task_memory_is_taken_by(const void *caller);
 /// Forgets the images that begin in [start, end).
 void lt_task_memory_forget(uintptr_t start, uintptr_t end);

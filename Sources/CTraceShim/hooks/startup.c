@@ -140,8 +140,8 @@ LT_EXPORT int leaktrace_attach(const char *settings);
 /// Ends the recording. The library then does nothing until the next recording begins.
 LT_EXPORT int leaktrace_detach(void);
 
-/// Variants that store the result in memory. A caller outside of the process makes one of its threads call them, and
-/// cannot see the thread's return value.
+/// Variants that store the result in memory. `leaktrace` makes a thread of the process call them, and cannot see the
+/// thread's return value.
 LT_EXPORT void leaktrace_attach_visited(const char *settings, int *result);
 LT_EXPORT void leaktrace_detach_visited(const char *unused, int *result);
 

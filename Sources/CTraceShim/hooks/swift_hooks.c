@@ -352,8 +352,8 @@ static void *function_for(uintptr_t caller, unsigned index) {
   struct answer *all = atomic_load(&answers.all), *made = all ? NULL : lt_map_private(ANSWER_LIMIT * sizeof *made);
   if (made && !atomic_compare_exchange_strong(&answers.all, &all, made)) lt_unmap(made, ANSWER_LIMIT * sizeof *made);
   else if (made) all = made;
-  // Answers are never changed: another thread may be reading them. When there is no more room, each call without an
-  // answer searches again.
+  // Answers are never changed: another thread may be reading them. When the table is full, each call without an answer
+  // searches again.
   uint32_t number =
       all && atomic_load(&answers.count) < ANSWER_LIMIT ? atomic_fetch_add(&answers.count, 1) : ANSWER_LIMIT;
   if (number < ANSWER_LIMIT) {

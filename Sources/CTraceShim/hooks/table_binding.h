@@ -14,9 +14,9 @@
 /// Finds the functions that the hooks interpose, and sets `lt_next`. False if the process has no allocator that other
 /// images can call. May be called again. The loader must not be running.
 bool lt_table_binding_prepare(void);
-/// Finds the C++ operators if the allocator defines them. Such operators are not interposed by name, and do not call
-/// the malloc family. So no hook sees their calls until the tables are bound. False if the allocator does not define
-/// them, so that no table needs binding. The loader must not be running.
+/// Finds the C++ operators if the allocator defines them. Such operators are not interposed by name. So no hook sees
+/// their calls until the tables are bound. False if the allocator does not define operators: then no table needs
+/// binding. The loader must not be running.
 bool lt_table_binding_prepare_operators(void);
 /// Makes the image's references lead to the hooks. The image must be relocated. Binding it again changes nothing.
 /// Called by one thread at a time.

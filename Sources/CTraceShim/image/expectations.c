@@ -235,7 +235,7 @@ void lt_expectations_take_due(uint64_t now, enum lt_image_choice choice, char la
       // A block that another thread is freeing right now is not late.
       if (!release_slot(table, slot, address) || !deservesImage) continue;
       atomic_store(&place->imagePass, watched.passes);
-      // The image gets its label from the expectation with the lowest number among those that share it.
+      // Several expectations may share the image. The one with the lowest number gives the image its label.
       if (entry.number >= firstNumber) continue;
       firstNumber = entry.number;
       put_label(label, entry.number, place);

@@ -15,7 +15,7 @@
 // Objects that the program expects to be freed by a given time. If an object is not, the recorder takes a heap image.
 //
 // The reader of the trace decides whether an expectation was met. This part only provides the heap image, which shows
-// what kept the object alive. So a lost entry, or one that stays too long, does no harm to the reader's verdict. The
+// what kept the object alive. So the reader's verdict stays right if an entry is lost, or if it stays too long. The
 // table is lock-free. Its memory is mapped at the first expectation.
 
 struct lt_expectation {

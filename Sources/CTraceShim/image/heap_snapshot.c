@@ -131,7 +131,7 @@ static bool collect_undisturbed(void) {
   LT_CHECK(has_memory());
   bool isDone = atomic_load(&snapshots.progress->state) == LT_SNAPSHOT_DONE;
   if (!atomic_compare_exchange_strong(&snapshots.owner, &writing, OWNER_COLLECTING)) return writing == OWNER_NONE;
-  // A copy that reports that it is done ends immediately afterwards, so waiting for it is short.
+  // A copy ends immediately after it has reported its work as done, so this wait is short.
   long result = lt_reap(atomic_load(&snapshots.copy), isDone ? 0 : WNOHANG);
   bool isGone = isDone || result != 0;
   if (isGone) {
@@ -442,9 +442,9 @@ void lt_due_images_take(uint64_t now, size_t size) {
 // thread, so that none of the host's system calls is interrupted.
 //
 // A process whose threads all wait calls no hook, and a signal would end system calls such as sleep and poll. So the
-// requester stops one of the threads as a debugger does. It makes the thread call clone as the live file describes, and
-// then lets the thread resume its wait. The requester claims the stack with a word in the live file. From then until
-// the end of the new thread, the kernel keeps the new thread's ID in that word.
+// requester stops one of the threads as a debugger does. The requester makes that thread call clone as the live file
+// describes, and then lets it resume its wait. The requester claims the stack with a word in the live file. From then
+// until the end of the new thread, the kernel keeps the new thread's ID in that word.
 
 enum {
   MILLISECOND = 1000000,

@@ -72,8 +72,8 @@ void lt_snapshot_reset_after_fork(void);
 /// the resident size in bytes that makes an image due, or 0 for no such images. Must be called when the trace is open.
 void lt_due_images_begin(uint64_t interval, uint64_t resident);
 /// Takes an image if one is due at `now`, in nanoseconds of CLOCK_MONOTONIC. Any thread may call this, in the hook of
-/// an allocation of `size` bytes. If the block is large, the image waits a while for an allocation of a smaller one.
-/// Usually needs a comparison. Every few seconds, reads one of the kernel's files.
+/// an allocation of `size` bytes. If `size` is large, the image is postponed for a while, until a smaller block is
+/// allocated. Usually needs a comparison. Every few seconds, reads one of the kernel's files.
 void lt_due_images_take(uint64_t now, size_t size);
 
 // --- requested images ------------------------------------------------------------------------------------------------

@@ -223,8 +223,8 @@ static struct told_time *find_slot(uint32_t thread) {
   return NULL;
 }
 
-/// Returns the thread's slot. A new thread gets a free slot, or one whose thread has ended. It gets no slot of a living
-/// thread, because that thread may be about to use its structure in a call.
+/// Returns the thread's slot. A new thread gets a free slot, or the slot of a thread that has ended. It never gets the
+/// slot of a living thread, because that thread may be about to use its structure in a call.
 static struct told_time *take_slot(pid_t process, uint32_t thread) {
   struct told_time *slot = find_slot(thread);
   if (!slot) slot = find_slot(0);
@@ -237,7 +237,7 @@ static struct told_time *take_slot(pid_t process, uint32_t thread) {
 // --- clocks ----------------------------------------------------------------------------------------------------------
 
 /// Compares a processor's clock with CLOCK_MONOTONIC, on that processor. The value in the file may be older than the
-/// clock. Waits then seem shorter than they are, so none ends too early.
+/// clock. Waits then seem shorter than they are, so no wait ends too early.
 static void learn_clock(uint32_t processor) {
   uint64_t mask[PROCESSOR_LIMIT / 64] = {0};
   struct schedule own;
@@ -521,7 +521,7 @@ static bool awaits_child(pid_t process, uint32_t thread) {
 
 /// True if all threads that have not stopped are in uninterruptible waits. Such threads run no code, and they stop
 /// before they return to the program. A parent in vfork may wait for a long time. Other waits end soon, and then the
-/// thread's registers can be read, so up to LOCK_MILLISECONDS only vfork counts.
+/// thread's registers can be read. So up to `lockMilliseconds`, only waits in vfork count.
 static bool stand_still(const struct lt_freeze *f, uint64_t milliseconds, uint64_t lockMilliseconds) {
   for (uint32_t i = 1; i < f->threadCount; i++) {
     if (tracing.tracees[i].isStopped || tracing.tracees[i].isGone) continue;

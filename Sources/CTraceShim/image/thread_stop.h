@@ -22,8 +22,8 @@ pid_t lt_own_threads_watcher(void);
 void lt_own_threads_set_watcher(pid_t thread);
 /// True if the thread with this ID takes a heap image for a requester outside.
 bool lt_own_threads_serves(uint32_t osThread);
-/// True if the process has threads besides the calling one and the recorder's watcher, which does not touch the host's
-/// memory.
+/// True if the process has threads besides the calling thread and the recorder's watcher. The watcher does not access
+/// the host's memory.
 bool lt_own_threads_has_others(void);
 
 // --- freeze ----------------------------------------------------------------------------------------------------------
@@ -96,8 +96,8 @@ struct lt_timed_wait {
 /// Finds threads in such waits, and measures the clocks of their processors. This may take milliseconds, so it must be
 /// called before any thread is stopped. Moves the calling process between processors during that time.
 void lt_timed_waits_prepare(pid_t process);
-/// Records the wait of a thread that is about to be asked to stop. Reads no file if lt_timed_waits_prepare did not find
-/// the thread.
+/// Records the wait of a thread that is about to be asked to stop. If lt_timed_waits_prepare did not find the thread,
+/// reads no file.
 void lt_timed_wait_record(pid_t process, uint32_t thread, struct lt_timed_wait *wait);
 /// Shortens a stopped thread's wait to the remaining time, unless the thread has run since. Called by the thread's
 /// tracer, which must share the program's memory.

@@ -1,4 +1,4 @@
-// A file that is written only through mappings: the recorder keeps no descriptor of it open while the host runs.
+// A file that is written only through mappings. The recorder keeps no descriptor of the file open while the host runs.
 
 #ifndef LEAKTRACE_MAPPED_FILE_H
 #define LEAKTRACE_MAPPED_FILE_H
@@ -32,7 +32,7 @@ struct lt_mapped_file {
   _Atomic uint32_t users;   ///< number of threads between lt_mapped_file_enter and lt_mapped_file_leave
   _Atomic uint32_t current; ///< index of the anchor in use for new mappings; this anchor has a page
   _Atomic uint32_t isAnchoring, isGrowthRefused;
-  /// the first anchor's page is `firstPage`; the pages of others are unmapped only while there is one user
+  /// the first anchor's page is `firstPage`. Pages of other anchors are unmapped only while there is one user
   struct lt_file_anchor anchors[LT_FILE_ANCHORS];
 };
 

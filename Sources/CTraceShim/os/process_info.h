@@ -11,8 +11,8 @@
 
 // --- identity --------------------------------------------------------------------------------------------------------
 
-// Distinguishes the traced process from its children. One child shares its memory for a moment (vfork), another has a
-// copy of it (fork).
+// Distinguishes the traced process from its children. A child made by vfork shares its memory for a moment. A child
+// made by fork has a copy of the memory.
 //
 // The process ID alone is not enough: the first process of every PID namespace has the ID 1. Variables alone are not
 // enough, either: a child that shares the memory reads the traced process's values. So the recorder uses the process
@@ -24,8 +24,8 @@ bool lt_identity_claim(void);
 pid_t lt_identity_claimant(void);
 /// True if the caller is that process. Makes a system call.
 bool lt_is_recording_process(void);
-/// True if the caller uses the memory of that process. The caller is then that process, or its child of vfork that has
-/// not yet replaced its program or ended.
+/// True if the caller uses the memory of that process. The caller is then that process, or a child that it made by
+/// vfork. Such a child has not yet replaced its program or ended.
 bool lt_identity_shares_memory(void);
 
 // --- threads ---------------------------------------------------------------------------------------------------------
@@ -58,9 +58,9 @@ char *lt_put_task_path(char *p, pid_t process);
 
 /// Returns the process's resident bytes, or 0 if they are unknown. Opens a file in a separate task.
 uint64_t lt_resident_size(void);
-/// Reads a process's resident bytes from its file `statm`, and in `other` those that belong to files and shared memory.
-/// False if the file cannot be read. Opens the file in the calling task, which must be a separate one or a copy of the
-/// process.
+/// Reads a process's resident bytes from its file `statm`. Stores the part that belongs to files and shared memory in
+/// `other`. False if the file cannot be read. Opens the file in the calling task, which must be a separate task or a
+/// copy of the process.
 bool lt_read_resident_size(const char *path, uint64_t *resident, uint64_t *other);
 
 // --- children --------------------------------------------------------------------------------------------------------

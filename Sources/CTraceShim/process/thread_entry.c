@@ -204,7 +204,7 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
     lt_snapshot_at_switch();
   if (atomic_load_explicit(lt_pause_switch, memory_order_relaxed) != LT_SWITCH_RECORD) {
     if (!isKnown) {
-      // A thread that has a state then calls this function at its next hook, and writes the pause to the trace.
+      // Then a thread that has a state calls this function at its next hook. It writes the pause to the trace.
       if (lt_pause_notice()) lt_thread_send_to_prepare();
       return NULL;
     }

@@ -71,7 +71,7 @@ bool lt_buffer_seal_payloads(struct lt_thread *thread);
 enum { LT_BUFFER_COPIES = 2 };
 /// Appends chunks with the records in another thread's slot. The records stay in the slot. Returns the number of
 /// chunks, and writes their offsets in the trace to `offsets`. If the other thread continues, it will seal the same
-/// records again, so these chunks must then be made voids.
+/// records again. Then these chunks must be made voids.
 size_t lt_buffer_copy_payloads(struct lt_thread *thread, uint64_t offsets[LT_BUFFER_COPIES]);
 /// Seals the last records of a thread that has ended, and returns its compressor.
 void lt_buffer_end(struct lt_thread *thread);

@@ -13,7 +13,7 @@
 
 /// Writes a key that is not in the dictionary.
 LT_NOINLINE uint8_t *lt_buffer_put_literal(struct lt_thread *thread, uint8_t *p, uint64_t key);
-/// Writes all but the last few pushed keys of a large change, and removes the written ones from the change.
+/// Writes all but the last few pushed keys of a large change, and removes the written keys from the change.
 LT_NOINLINE void lt_buffer_put_large_change(struct lt_thread *thread, struct lt_stack_change *change);
 /// Writes a change of the stack and then a mark. The caller has captured the change. `time` is the time in the mark.
 void lt_buffer_put_mark(struct lt_thread *thread, struct lt_stack_change *change, const uint8_t *payload, size_t size,

@@ -53,7 +53,7 @@ void lt_sampled_marks_use(void);
 void lt_sampled_marks_add(uintptr_t address);
 
 /// Adds a block that was just allocated. False if there is no room. The table must not have a block at this address. If
-/// it has an older block there, whose free was not seen, the caller removes that block first.
+/// there is an older block, whose free was not seen, the caller must remove that block first.
 bool lt_sampled_blocks_add(uintptr_t address, const struct lt_sampled_block *block);
 /// Removes a block that is about to be freed. False if it is not in the table.
 bool lt_sampled_blocks_remove(uintptr_t address, struct lt_sampled_block *block);

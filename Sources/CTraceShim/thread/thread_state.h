@@ -93,8 +93,8 @@ struct lt_thread {
   /// zero before registration, while paused, in a child made by fork, and when lt_thread_prepare has work to do
   _Atomic uint32_t isReady;
   uint32_t isExact; ///< true if every event carries its time
-  /// `cursor` is the end of the events payload, in the slot. From `limit` on, an event must request room; it is at most
-  /// `end`. Only the thread itself changes both.
+  /// `cursor` is the end of the events payload, in the slot. From `limit` on, an event must request room. `limit` is at
+  /// most `end`. Only the thread itself changes both.
   uint8_t *cursor, *limit;
   struct lt_live_slot *slot;
   uint64_t recent[LT_RECENT_COUNT];
@@ -112,8 +112,8 @@ struct lt_thread {
   // Stack capture.
   uint32_t depth; ///< number of frames in `entries`, which is at most `entryLimit`. The outermost frame is first, so
                   ///< return slots descend
-  /// true if entries[0] returns into the concurrency runtime. That entry is then not a frame of the recorded stack,
-  /// which continues with `async` instead
+  /// true if entries[0] returns into the concurrency runtime. That entry is then not a frame of the recorded stack. The
+  /// recorded stack continues with `async` instead
   uint32_t endsInTask;
   uint32_t asyncDepth; ///< number of suspended callers in `async`, the innermost first; at most LT_ASYNC_LIMIT
   uint32_t imageGeneration;

@@ -183,7 +183,7 @@ static LT_NOINLINE void change_everything(struct lt_thread *t, uint32_t count, s
   t->recordedDepth = count;
 }
 
-/// Returns the context that identifies a task. A chain beyond the limit is cut off, and this is then a context in the
+/// Returns the context that identifies a task. If the chain is longer than the limit, the result is a context in the
 /// middle of the chain.
 static LT_ALWAYS_INLINE uint64_t outermost_context(const struct lt_thread *t) {
   return t->asyncDepth ? (uint64_t)t->async[t->asyncDepth - 1].context : 0;
@@ -340,10 +340,10 @@ static void check_against_full_tables(void *check) {
   for (uint32_t i = 0; isSame && i < physical; i++) isSame = stack.keys[i] == t->addresses[t->depth - 1 - i];
   for (uint32_t i = 0; isSame && bottom && i < asyncDepth; i++)
     isSame = stack.keys[physical + i] == (async[i].resume | LT_FRAME_EXACT | LT_FRAME_ASYNC);
-  // The fast path must continue from its own state, so that a check does not repair that state.
+  // Restore the fast path's own state, so that a check does not repair errors in it.
   memcpy(t->async, async, asyncDepth * sizeof *async);
   t->asyncDepth = asyncDepth;
-  // Both results are right if the task's memory has changed between them, so that is not a mismatch.
+  // If the task's memory has changed between the two results, both are right, and there is no mismatch.
   if (!isSame && (!bottom || lt_async_callers_are_unchanged(t))) t->drops[LT_DROP_STACK_MISMATCH]++;
 }
 

@@ -157,7 +157,7 @@ static LT_ALWAYS_INLINE void lt_keep_fresh(struct lt_thread *t, uint32_t entries
   for (const struct lt_fresh_frame *first = t->fresh, *from = first + count; from > first; entry++, address++) {
     from--;
     LT_CHECK(from->state.returnSlot < entry[-1].state.returnSlot);
-    // Note the words that the step from this frame to the next outer one read.
+    // Note the words that were read by the step from this frame to the next outer frame.
     const uint64_t *returnSlot = (const uint64_t *)entry[-1].state.returnSlot;
     uint64_t rule = from->rule, slot = lt_rule_frame_pointer_slot(rule),
              needed = entry[-1].rule & LT_NEEDS_FRAME_POINTER;
