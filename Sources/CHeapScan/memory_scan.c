@@ -62,7 +62,7 @@ static bool is_in_region(const struct lt_memory_scan *s, uint64_t address, uint6
   return address >= s->region->start && address <= s->region->end && (s->region->end - address) / 8 >= count;
 }
 
-/// Adds the counts at `address` if they belong to the side table of a freed object, to which no object refers.
+/// Adds the counts at `address` if they belong to the side table of a freed object. No object refers to such a table.
 static LT_NOINLINE void find_freed_side_table(struct lt_memory_scan *s, uint64_t address) {
   uint64_t table = address - SWIFT_SIDE_TABLE_COUNTS;
   uint64_t words[4];

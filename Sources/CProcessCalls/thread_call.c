@@ -325,7 +325,7 @@ void lt_visit_end(struct lt_thread_visit *visit, int outcome) {
     ptrace(PTRACE_SETREGSET, thread, NT_X86_XSTATE, &all);
     ptrace(PTRACE_SETSIGMASK, thread, sizeof visit->mask, &visit->mask);
     if (visit->isAtRestorer) {
-      // Up to here, the thread would restore itself through the kernel if this tracer ended. The tracer restores the
+      // If this tracer had ended before this point, the kernel would have restored the thread. The tracer restores the
       // registers instead, because the kernel would forget how long an interrupted wait has already lasted.
       struct user_regs_struct own = on_its_own(&visit->before);
       if (ptrace(PTRACE_SETREGS, thread, 0, &own) != 0 || ptrace(PTRACE_SYSCALL, thread, 0, 0) != 0) return;

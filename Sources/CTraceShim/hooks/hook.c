@@ -113,7 +113,7 @@ static void take(void *block, uint64_t size, bool isCertain, const uintptr_t *fr
   if (lt_is_marked(block) && lt_sampled_blocks_remove((uintptr_t)block, &before))
     lt_sampled_site_freed(before.site, weight_of(&before));
   if (!lt_sampled_blocks_add((uintptr_t)block, &sample)) {
-    // Count neither the block's allocation nor its free, so that the estimate of live memory stays right.
+    // Count neither the allocation of the block nor its free. So the estimate of live memory stays right.
     atomic_fetch_add(&sampling.fullTables, 1);
     return;
   }

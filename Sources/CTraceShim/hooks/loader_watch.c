@@ -1,4 +1,4 @@
-// Follows the loader: which images and namespaces come and go, and when an image's initialisers begin.
+// Notices when the loader adds and removes images and namespaces, and when an image's initialisers begin.
 
 #define _GNU_SOURCE
 #include "hooks/loader_watch.h"

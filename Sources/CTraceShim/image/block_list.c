@@ -48,7 +48,7 @@ static bool is_known_jemalloc(control_function control) {
          version[2] >= '1' && version[2] <= '3' && version[3] == '.';
 }
 
-/// Returns 36 for glibc 2.36, and so on; 0 if the release is not known.
+/// Returns the minor version of glibc, such as 36 for 2.36. Returns 0 if the release is not known.
 static uint32_t libc_release(void) {
   const char *version = gnu_get_libc_version();
   uint32_t release = 0;

@@ -68,7 +68,7 @@ void lt_snapshot_init(bool on, uint32_t keptImages) {
   if (!on) return;
   // Look this up in the constructor, because later another thread may hold the loader's lock.
   if (!snapshots.exitFunction) snapshots.exitFunction = (uintptr_t)lt_next_symbol("exit");
-  // An earlier recording of this process may have left memory for its snapshots. Its chunks must not count.
+  // An earlier recording of this process may have left this memory. Its counts of chunks must not continue.
   if (snapshots.progress) memset(snapshots.progress, 0, sizeof *snapshots.progress);
   else snapshots.progress = lt_map_shared(4096);
   if (!snapshots.stack) snapshots.stack = lt_map_private(STACK_SIZE);

@@ -29,7 +29,7 @@ int lt_snapshot_take(uint32_t reason, const char *label, const ucontext_t *inter
 /// Takes the last snapshot, when the process begins to end. Only the first call takes it. Later calls wait for it if it
 /// is still being written.
 void lt_snapshot_at_exit(void);
-/// Does the same if a signal is about to end the process.
+/// Like lt_snapshot_at_exit, but called when a signal is about to end the process.
 void lt_snapshot_at_signal(const ucontext_t *interrupted);
 /// Takes the snapshot that was requested through the pause switch. Called by a hook.
 void lt_snapshot_at_switch(void);

@@ -39,7 +39,7 @@ bool lt_own_threads_serves(uint32_t osThread) {
 }
 
 bool lt_own_threads_has_others(void) {
-  // The directory of threads has one link for each thread, one for itself and one for its parent.
+  // The directory of threads has one link for each thread, and two more links.
   struct stat info;
   pid_t watcher = lt_own_threads_watcher();
   unsigned own = watcher && watcher != lt_thread_id() ? 1 : 0;
@@ -426,7 +426,7 @@ void lt_thread_stop_forget(const struct lt_freeze *f) {
 
 // --- stopping ------------------------------------------------------------------------------------------------------
 
-/// Returns the thread's state as the kernel writes it: R running, D in an uninterruptible wait, Z ended, and so on.
+/// Returns the thread's state as a letter of proc(5), such as R (running), D (in an uninterruptible wait) or Z (ended).
 /// Returns 0 if the thread is gone.
 static char thread_state(pid_t process, uint32_t thread) {
   char text[256];

@@ -69,7 +69,7 @@ bool lt_read_resident_size(const char *path, uint64_t *resident, uint64_t *other
 
 /// Waits for one of the recorder's own children, of any kind, as wait4 does. Returns the child's ID, 0 or −errno.
 long lt_reap(pid_t child, int options);
-/// Adds the resource use of one of the recorder's children that was waited for in another way.
+/// Adds the resource use of one of the recorder's children. lt_reap does this for the children that it reaps.
 void lt_child_usage_note(const struct rusage *usage);
 /// Subtracts the recorder's children from the kernel's sums over all children (RUSAGE_CHILDREN). The kernel keeps only
 /// one maximum resident size. If the host has had children, this maximum may still belong to a recorder's child.

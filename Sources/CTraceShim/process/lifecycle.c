@@ -209,7 +209,7 @@ void lt_process_before_exec(bool isLast, struct lt_exec_copies *copies) {
     lt_trace_discard();
   } else {
     struct replacement replacement = {t, copies};
-    // If there is no memory for a stack, the live file still has all records. It then stays.
+    // If there is no memory for a stack, the live file stays, and still has all records.
     if (lt_on_own_stack(end_replaced, &replacement) && isLast) lt_trace_leave_behind();
   }
   lt_leave();

@@ -126,8 +126,8 @@ static struct lt_thread *make_thread(struct lt_thread *former) {
   return t;
 }
 
-/// Lets hooks record without a call of lt_thread_prepare. `isReady` must be set first: code that changes a setting that
-/// is read here clears `isReady` afterwards.
+/// Lets hooks record without a call of lt_thread_prepare. `isReady` must be set first, because code that changes a
+/// setting clears `isReady` after the change.
 static void make_ready(struct lt_thread *t) {
   LT_CHECK(t->slot && t->number > 0);
   atomic_store(&t->isReady, 1);
@@ -223,7 +223,7 @@ LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
   }
   if (!lt_trace_is_writable()) return NULL;
   t = NULL;
-  // A thread that once found no memory stays unrecorded: to try again at each call would slow it down.
+  // A thread that once found no memory stays unrecorded. A new attempt at each call would slow it down.
   if (!lt_tls.isUnrecorded) lt_on_own_stack(introduce, &t);
   LT_CHECK(!t || (t == lt_tls.thread && is_used(atomic_load(&t->claim))));
   if (t) return t;

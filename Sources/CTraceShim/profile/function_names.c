@@ -1,4 +1,4 @@
-// Names of functions: the mapped files that contain them, and a copy of the process that makes them readable.
+// Finds the names of functions in the files that are mapped, and makes them readable in a copy of the process.
 
 #define _GNU_SOURCE
 #include "profile/function_names.h"
@@ -488,8 +488,8 @@ static void run_copy(void *task) {
 
 // --- in the process --------------------------------------------------------------------------------------------------
 
-/// Makes the copy, and waits for its end. False if the copy did not find all names. If it is killed, the name that it
-/// was working on may be missing.
+/// Makes the copy, and waits for its end. False if the copy did not find all names. If the copy was killed, the name
+/// that it was working on may be missing.
 static bool call_in_copy(struct task *task) {
   uint8_t *stack = lt_map_private(COPY_STACK_SIZE);
   if (!stack) return false;

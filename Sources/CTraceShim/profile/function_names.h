@@ -16,7 +16,7 @@
 
 enum {
   LT_BUILD_ID_LIMIT = 64,
-  LT_CODE_MAP_LIMIT = 2048, ///< more than any program has libraries; further mappings are left out
+  LT_CODE_MAP_LIMIT = 2048, ///< more than the libraries of any program; further mappings are left out
 };
 
 /// An executable mapping.

@@ -138,8 +138,8 @@ static int lt_gzip_bytes(const uint8_t *bytes, size_t size, uint8_t **to, size_t
 
 // === profile =========================================================================================================
 
-/// A pattern for pprof: these functions and their callees are left out of stacks. They make up the allocation itself,
-/// which Go's profiles leave out, too.
+/// A pattern for pprof, which leaves these functions and their callees out of stacks. They perform the allocation
+/// itself. Go's profiles leave such functions out, too.
 static const char allocationFunctions[] =
     "swift_slowAlloc|swift_slowAllocTyped|_?swift_allocObject_?|swift_allocBox|swift_bufferAllocate|operator "
     "new.*|_Zn[aw]m.*|(m|c|re)alloc|posix_memalign|aligned_alloc";

@@ -19,7 +19,7 @@
 /// Shows a message to the user. Writes a line to the file of `record`, which shows equal lines once. If the library was
 /// preloaded by hand, writes the line to standard error, or nothing in quiet mode.
 void lt_message(const char *text, const char *detail, int error);
-/// Does the same, but must be called in a separate task (lt_call_isolated).
+/// Like lt_message, but must be called in a separate task (lt_call_isolated).
 void lt_message_isolated(const char *text, const char *detail, int error);
 void lt_message_init(const char *messagesPath, bool quiet);
 

@@ -79,7 +79,7 @@ static LT_ALWAYS_INLINE uint64_t lt_rule_for(uintptr_t address, uint32_t generat
   return lt_rule_make(address, entry, tag);
 }
 
-/// Does the same out of line, for callers that do not need it at every event.
+/// Like lt_rule_for, but not inlined, for callers that do not need a rule at every event.
 LT_NOINLINE uint64_t lt_rule_find(uintptr_t address, uint32_t generation);
 
 /// Prepares the cache. Returns false if there is no memory.
@@ -120,8 +120,8 @@ struct lt_async_change {
 struct lt_async_change lt_async_callers_update(struct lt_thread *thread, uintptr_t returnSlot, bool hasFramePointer,
                                                uint64_t registerValue);
 
-/// Does the same if the context is neither in the frame nor in LT_REG_CONTEXT. Uses the first candidate that is a
-/// context.
+/// Like lt_async_callers_update, for a context that is neither in the frame nor in LT_REG_CONTEXT. Uses the first
+/// candidate that is a context.
 struct lt_async_change lt_async_callers_search(struct lt_thread *thread, const uint64_t *candidates, uint32_t count);
 
 /// True if the callers in the thread's `async` are unchanged in memory. They may change while the task still runs. A
@@ -157,9 +157,9 @@ void lt_full_unwind(struct lt_thread *thread, const uintptr_t *hookFrame, struct
 bool lt_unwind_out_of(struct lt_thread *t, const uintptr_t *hookFrame, bool (*isPassed)(uintptr_t),
                       struct lt_registers *result);
 
-/// Does the same from the innermost call made by `function`, whose code has `size` bytes. Searches the stack for the
-/// return address of that call, because some frames inside it cannot be unwound. So the registers that calls preserve
-/// are unknown, and are 0.
+/// Like lt_unwind_out_of, but starts at the innermost call made by `function`, whose code has `size` bytes. Searches
+/// the stack for the return address of that call, because some frames inside it cannot be unwound. So the registers
+/// that calls preserve are unknown, and are 0.
 bool lt_unwind_from_call(struct lt_thread *t, uintptr_t function, size_t size, bool (*isPassed)(uintptr_t),
                          struct lt_registers *result);
 

@@ -413,8 +413,8 @@ static bool run_program(struct lt_dwarf_reader program, const struct frame_descr
 }
 
 /// True if a described function begins at the address, and no call instruction precedes the address. Code that makes
-/// stacks, such as makecontext, writes such an address to a new stack. It is the function to run when the outermost one
-/// returns.
+/// stacks, such as makecontext, writes such an address to a new stack. The function at the address runs when the
+/// outermost function returns.
 static bool is_planted(const struct lt_unwind_image *image, uintptr_t address) {
   struct frame_description d;
   uintptr_t gap;
@@ -480,7 +480,7 @@ static bool load(uintptr_t address, unsigned size, bool (*isReadable)(void *, ui
 
 enum { EXPRESSION_STACK = 32 };
 
-/// The kinds of operations, by the number of values that each takes from the stack.
+/// The kinds of operations, by the number of values that an operation takes from the stack.
 enum { NULLARY = 0, UNARY = 1, BINARY = 2 };
 
 // One row an operation: the standard's name, its number, its kind, and the values that it leaves on the stack.

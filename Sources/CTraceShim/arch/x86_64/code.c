@@ -87,8 +87,8 @@ bool lt_jump_over_empty(uintptr_t function, uintptr_t target, struct lt_jump *ju
 // Derives the frames of functions without unwind information from the instructions at the functions' start. Only reads
 // code.
 //
-// The Swift toolchain's libraries omit .eh_frame for functions that cannot throw, such as a third of the functions of
-// libswiftCore. Nearly all of these functions keep a frame pointer. The others push registers and change the stack
+// The Swift toolchain's libraries omit .eh_frame for functions that cannot throw. In libswiftCore, these are a third of
+// all functions. Nearly all of these functions keep a frame pointer. The others push registers and change the stack
 // pointer once, at their very start. In these libraries, functions start at multiples of 16. The end of the previous
 // function, or padding, precedes the start.
 
