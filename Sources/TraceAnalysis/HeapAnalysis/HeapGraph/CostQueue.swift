@@ -1,9 +1,11 @@
 // A queue that returns nodes in order of cost.
 
-/// A queue for shortest paths where edges cost 0 to 255. It has a ring of lists, one for each possible difference of
-/// costs (R. B. Dial, CACM 12 (1969)). Entries of equal cost leave in the order of their insertion, so that results
-/// depend only on the graph. The caller must skip an entry if its node was added again at a lower cost. Memory: 4 bytes
-/// an entry.
+/// A queue for shortest-path searches over edges that cost 0 to 255.
+///
+/// The queue is a ring of lists, with one list for each cost that a waiting entry can have (R. B. Dial, CACM 12
+/// (1969)). Entries of equal cost leave in the order of their insertion, so results depend only on the graph. A node
+/// may be in the queue several times. The caller must skip an entry if its node was added again at a lower cost.
+/// Memory: 4 bytes an entry.
 struct CostQueue: ~Copyable {
   private let lists: UnsafeMutablePointer<GrowingStack<NodeID>>
   private let mask: Int

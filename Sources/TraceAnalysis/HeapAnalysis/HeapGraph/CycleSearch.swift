@@ -10,10 +10,11 @@ package struct NodeCycle: Hashable, Sendable {
   package var cost: UInt32
 }
 
-/// Finds cycles of lowest cost inside strongly connected components, over the edges and nodes that the components were
-/// made with. The same input gives the same cycles. The working memory is kept between searches, so many small searches
-/// are cheap. Memory: 12 bytes for each node that a search reached, in whole pages, and the memory of
-/// `ComponentMembers`. For one thread at a time.
+/// Finds cycles of lowest cost inside strongly connected components.
+///
+/// A search follows the edges and nodes that the components were made with. The same input gives the same cycles. The
+/// working memory is kept between searches, so many small searches are cheap. Memory: 12 bytes for each node that a
+/// search reached, rounded up to whole pages, and the memory of `ComponentMembers`. For one thread at a time.
 package final class CycleSearch {
   private let components: StronglyConnectedComponents
   private let edgeCosts: EdgeCosts
@@ -37,8 +38,8 @@ package final class CycleSearch {
     queue = CostQueue(highestCost: edgeCosts.highest(of: components.kinds))
   }
 
-  /// Returns a cycle of lowest cost that begins with a node. Nil if there is none, also for a node that is in no
-  /// component. Traps if there is no such node. O(nodes + edges of the node's component + cost of the cycle).
+  /// Returns a cycle of lowest cost that begins with a node. Nil if no cycle passes through the node, or if the node is
+  /// in no component. Traps if there is no such node. O(nodes + edges of the node's component + cost of the cycle).
   package func shortestCycle(through node: NodeID) -> NodeCycle? {
     let component = components.componentOfNode[node]
     guard component != StronglyConnectedComponents.noComponent, components.nontrivial.contains(component) else {
@@ -47,9 +48,10 @@ package final class CycleSearch {
     return search(from: node, in: component, below: RetainPaths.unreached)
   }
 
-  /// Returns the cheapest of the cycles through up to `startLimit` nodes of a component, evenly spread over its nodes.
-  /// If the component has no more nodes than that, the cycle has the lowest cost of all. Nil for a component without a
-  /// cycle. Traps if there is no such component. Does at most `startLimit` times as much work as a search for one node.
+  /// Searches for cycles through up to `startLimit` nodes of a component, and returns the cheapest cycle. The start
+  /// nodes are evenly spread over the component. If every node is a start node, no cycle of the component is cheaper.
+  /// Nil for a component without a cycle. Traps if there is no such component. Does at most `startLimit` times as much
+  /// work as a search for one node.
   package func shortestCycle(in component: ComponentID, startLimit: Int = 16) -> NodeCycle? {
     precondition(Int(component) < components.count, "no such component")
     guard components.nontrivial.contains(component) else { return nil }

@@ -1,9 +1,11 @@
 // The search for dominators.
 
-/// The algorithm of T. Lengauer and R. E. Tarjan, "A fast algorithm for finding dominators in a flowgraph", TOPLAS 1
-/// (1979), in its simple version: path compression without balancing, O(edges · log nodes) for any graph. (Semi-NCA
-/// does less work, but is quadratic for some graphs, which a hostile file could hold.) Vertices are the numbers that
-/// nodes get in a depth-first search. The super root has 0.
+/// Implements the algorithm of T. Lengauer and R. E. Tarjan, "A fast algorithm for finding dominators in a flowgraph",
+/// TOPLAS 1 (1979).
+///
+/// This is the simple version: path compression without balancing, O(edges · log nodes) for any graph. Semi-NCA does
+/// less work, but is quadratic for some graphs, and a hostile file could hold such a graph. Vertices are the numbers
+/// that nodes get in a depth-first search. The super root has number 0.
 enum DominatorSearch {
   /// One structure, since these fields are read together.
   private struct Vertex: BitwiseCopyable {
@@ -63,8 +65,8 @@ enum DominatorSearch {
     vertices.start[0] = Vertex(ancestor: 0, label: 0, labelSemidominator: 0, semidominator: 0)
     for index in 0..<count {
       let (parent, own) = (parents.start[index], UInt32(truncatingIfNeeded: index + 1))
-      // The semidominator is at most the parent. For a root it is the super root, which has an edge to every root: see
-      // below.
+      // The semidominator is at most the parent. The parent of a root is the super root, which has an edge to every
+      // root; see below.
       vertices.start[index + 1] = Vertex(ancestor: parent, label: own, labelSemidominator: own, semidominator: parent)
     }
     for index in 0..<admittedRoots.count {

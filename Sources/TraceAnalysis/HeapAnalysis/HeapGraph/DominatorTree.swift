@@ -1,7 +1,7 @@
 // Dominators: the nodes that every path to a node passes through, and that keep the node alive.
 
-/// The dominator tree of the part of a graph that some roots reach. A super root, which is no node, precedes all roots.
-/// It is the only dominator of a root, and of a node that several roots reach on separate paths.
+/// The dominator tree of the nodes that some roots reach. A virtual super root precedes all roots. It is the only
+/// dominator of a root, and of a node that several roots reach on separate paths.
 ///
 /// Memory: 4 bytes for each node, and 4 more for each reached node. Safe for concurrent use.
 package final class DominatorTree: @unchecked Sendable {
@@ -14,9 +14,10 @@ package final class DominatorTree: @unchecked Sendable {
   package static let superRoot = HeapGraph.noNode - 1
   package static let unreached = HeapGraph.noNode
 
-  /// Makes the tree over edges of some kinds through nodes of `subset`; nil means all nodes. Roots outside `subset` are
-  /// skipped. A root may occur twice. Traps if a root is no node. O(edges · log nodes) at worst, and in practice
-  /// linear. Memory while working: about 36 bytes for each reached node, 4 for each node, and 4 for each edge.
+  /// Makes the tree over edges of some kinds through nodes of `subset`; nil means all nodes. Skips roots outside
+  /// `subset`. A root may occur twice. Traps if a root is not a node of the graph. O(edges · log nodes) in the worst
+  /// case, linear in practice. Working memory: about 36 bytes for each reached node, 4 for each node, and 4 for each
+  /// edge.
   package init(_ graph: HeapGraph, roots: some Sequence<NodeID>, kinds: EdgeKinds = .all, within subset: NodeSet? = nil)
   {
     let scope = GraphScope(graph, kinds: kinds, within: subset)
@@ -24,9 +25,9 @@ package final class DominatorTree: @unchecked Sendable {
     withExtendedLifetime((graph, subset)) {}
   }
 
-  /// Returns for every node the sum of its size and the sizes of all nodes that it dominates. These bytes would be
-  /// freed with the node. 0 for nodes that are not reached. `sizes` has a size for every node. Sums that exceed 64 bits
-  /// become the highest value. O(nodes).
+  /// Returns the retained size of every node: its own size plus the sizes of all nodes that it dominates. These bytes
+  /// would be freed with the node. 0 for nodes that are not reached. `sizes` has a size for every node. Sums saturate
+  /// at 64 bits. O(nodes).
   package func retainedSizes(_ sizes: [UInt32]) -> NodeTable<UInt64> { sums { UInt64(sizes[$0]) } }
 
   /// Like the function above, for sizes of 64 bits.

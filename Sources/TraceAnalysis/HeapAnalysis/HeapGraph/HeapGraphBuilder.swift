@@ -3,8 +3,9 @@
 /// Collects edges and makes a `HeapGraph` of them. Edges may be added in any order. Edges in the order of their sources
 /// need the least time and memory. For one thread at a time.
 ///
-/// Memory: 4 bytes for each node and 9 for each edge, which the graph takes over. A late edge, whose source is lower
-/// than an earlier source, takes 13 bytes, and 8 more in `build`. Up to half as much again is reserved but not touched.
+/// Memory: 4 bytes for each node and 9 for each edge. The graph takes over this memory. A late edge, whose source is
+/// lower than an earlier source, takes 13 bytes, and 8 more in `build`. The builder reserves up to half as much again,
+/// but does not touch it.
 package final class HeapGraphBuilder {
   package let nodeCount: Int
   /// The highest number of edges.
@@ -40,8 +41,9 @@ package final class HeapGraphBuilder {
 
   package var edgeCount: Int { targets.count + lateTargets.count }
 
-  /// Adds an edge between two nodes; traps if there is no such node or kind. `HeapGraph.label` returns `label`. After
-  /// `edgeLimit` edges, further edges are only counted. Amortised constant time, except for the first edge: O(nodes).
+  /// Adds an edge between two nodes. Traps if there is no such node or kind. `HeapGraph.label(of:)` later returns
+  /// `label`. Once there are `edgeLimit` edges, further edges are only counted. Amortised constant time, but O(nodes)
+  /// for the first edge.
   @inline(__always)
   package func addEdge(from source: NodeID, to target: NodeID, label: UInt32 = 0, kind: UInt8 = 0) {
     precondition(Int(source) < nodeCount && Int(target) < nodeCount, "no such node")
@@ -72,8 +74,7 @@ package final class HeapGraphBuilder {
     return table.start
   }
 
-  /// Returns for each node the number of edges of a kind that lead there, among the edges added until now. O(nodes +
-  /// edges).
+  /// Returns for each node the number of incoming edges of a kind, among the edges added so far. O(nodes + edges).
   func edgeCounts(ofKind kind: UInt8) -> NodeCounts {
     let counts = NodeCounts(count: nodeCount)
     for edge in 0..<targets.count where kinds.start[edge] == kind { counts.increment(targets.start[edge]) }
@@ -100,7 +101,7 @@ package final class HeapGraphBuilder {
     return graph
   }
 
-  /// Moves each late edge behind the other edges of its source, which were all added earlier.
+  /// Moves each late edge after the other edges of its source, which were all added earlier.
   private func mergeLate(_ offsets: UnsafeMutablePointer<EdgeIndex>) {
     let lateCount = lateSources.count
     if lateCount == 0 { return }

@@ -1,8 +1,9 @@
 // Finds the nodes that roots reach.
 
 extension HeapGraph {
-  /// Returns the roots and all nodes that they reach over edges of some kinds through nodes of `subset`; nil means all
-  /// nodes. Roots outside `subset` are skipped. Traps if a root is no node. O(nodes / 64 + nodes and edges reached).
+  /// Returns the roots and all nodes that they reach. The search follows edges of some kinds through nodes of `subset`;
+  /// nil means all nodes. Skips roots outside `subset`. Traps if a root is not a node of the graph. O(nodes / 64 +
+  /// nodes and edges reached).
   package func reachable(
     from roots: some Sequence<NodeID>, kinds: EdgeKinds = .all, within subset: NodeSet? = nil
   ) -> NodeSet {

@@ -1,7 +1,7 @@
 // Retain paths: the cheapest paths from the roots to a node, which show why it is alive.
 
-/// One path of lowest cost from the roots to each node that they reach. The same input gives the same paths: among
-/// paths of equal cost, earlier roots and edges win.
+/// A path of lowest cost from the roots to each node that they reach. The same input gives the same paths: among paths
+/// of equal cost, the path with the earlier root or edge wins.
 ///
 /// Memory: 12 bytes a node. Safe for concurrent use.
 package final class RetainPaths: @unchecked Sendable {
@@ -15,10 +15,12 @@ package final class RetainPaths: @unchecked Sendable {
 
   package static let unreached = UInt32.max
 
-  /// Finds paths over edges of some kinds through nodes of `subset`; nil means all nodes. Roots outside `subset` are
-  /// skipped. Traps if a root is no node. `rootCosts` has for each root the initial cost of a path that begins there,
-  /// for example a higher one for roots found by a conservative scan; nil means 0. Costs that exceed 32 bits, on paths
-  /// of millions of edges, count as equal. O(nodes + edges + cost of the costliest path).
+  /// Finds paths over edges of some kinds through nodes of `subset`; nil means all nodes. Skips roots outside `subset`.
+  /// Traps if a root is not a node of the graph.
+  ///
+  /// `rootCosts` has the initial cost of the paths from each root; nil means 0. Roots found by a conservative scan can
+  /// get a higher cost, for example. Costs saturate at 32 bits, on paths of millions of edges. O(nodes + edges + cost
+  /// of the costliest path).
   package init(
     _ graph: HeapGraph, roots: [NodeID], rootCosts: [UInt8]? = nil, kinds: EdgeKinds = .all,
     costs edgeCosts: EdgeCosts = .uniform,

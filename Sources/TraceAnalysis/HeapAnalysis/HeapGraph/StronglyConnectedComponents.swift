@@ -3,8 +3,8 @@
 /// A component's number, from 0 to the number of components less 1.
 package typealias ComponentID = UInt32
 
-/// The strongly connected components of a part of a graph. They are numbered in reverse topological order: an edge that
-/// leaves a component leads to a component with a lower number.
+/// The strongly connected components of a part of a graph, numbered in reverse topological order. An edge that leaves a
+/// component leads to a component with a lower number.
 ///
 /// Memory: 4 bytes for each node of the subset, in whole pages, and 4 bytes for each component. The search takes up to
 /// 16 bytes more for each node of the subset. Safe for concurrent use.
@@ -46,9 +46,13 @@ package final class StronglyConnectedComponents: @unchecked Sendable {
 
   /// Writes the component of each node of the scope, plus 1, to `table`, which must be all 0.
   ///
-  /// During the search, a node that was not entered has 0 in `table`. A node that was entered has the lowest visit
-  /// number that it is known to reach. A node whose component is complete has the component's number. These numbers
-  /// count down from the highest, so that they are above all visit numbers.
+  /// During the search, the value of a node in `table` depends on its progress:
+  ///
+  /// - 0 before the node is entered;
+  /// - after that, the lowest visit number that the node is known to reach;
+  /// - the number of its component, after the component is complete.
+  ///
+  /// Component numbers count down from the highest value, so they stay above all visit numbers.
   private static func search(
     _ scope: GraphScope, _ table: UnsafeMutablePointer<UInt32>, _ nodeCount: Int
   ) -> (sizes: NodeTable<UInt32>, nontrivial: NodeSet) {
@@ -103,8 +107,8 @@ package final class StronglyConnectedComponents: @unchecked Sendable {
           open.push(node)
           continue
         }
-        // This node was entered first of its component. The other nodes of the component were pushed to `open` since
-        // then.
+        // This node was the first of its component to be entered. The other nodes of the component were pushed to
+        // `open` since then.
         var size: UInt32 = 1
         while !open.isEmpty, table[Int(open.start[open.count &- 1])] >= visit {
           table[Int(open.pop())] = component
@@ -129,8 +133,8 @@ package final class StronglyConnectedComponents: @unchecked Sendable {
     return (sizeTable, nontrivial)
   }
 
-  /// Returns the components that no edge from another component leads to, over the same edges and nodes. Paths through
-  /// the condensed graph begin at these components. O(nodes + edges).
+  /// Returns the components without an incoming edge from another component, over the same edges and nodes. Paths
+  /// through the condensed graph begin at these components. O(nodes + edges).
   package func sources() -> NodeSet {
     let held = NodeSet(bound: count)
     let scope = GraphScope(graph, kinds: kinds, within: subset)
@@ -149,8 +153,8 @@ package final class StronglyConnectedComponents: @unchecked Sendable {
 
 /// The component of each node. Safe for concurrent use.
 package struct ComponentTable: Sendable {
-  /// The number of each node's component, plus 1. 0 for nodes without a component, so that pages without other nodes
-  /// take no memory.
+  /// The number of each node's component, plus 1; 0 for nodes without a component. Pages that hold only zeros take no
+  /// memory.
   private let following: NodeTable<UInt32>
 
   init(following: NodeTable<UInt32>) { self.following = following }

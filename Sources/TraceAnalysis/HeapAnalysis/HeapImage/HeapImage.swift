@@ -3,11 +3,11 @@
 import CTraceFormat
 import TraceReading
 
-/// The words of one snapshot, by address. A missing word was 0, or data of the program that is no pointer. A search for
-/// pointers treats both the same.
+/// The words of one snapshot, by address. If the image lacks a word, the word was 0 or plain data of the program. A
+/// search for pointers treats both the same.
 ///
-/// Memory: the memory of `PackedPages`, and 88 bytes a page. Even reads are for one thread at a time, since the image
-/// caches the last pages.
+/// Memory: the memory of `PackedPages`, and 88 bytes a page. For one thread at a time, even for reads, since the image
+/// caches the most recently used pages.
 package final class HeapImage {
   /// Masks the address in a word. The other bits of a reference are tags.
   package static let addressBits = LT_WORD_ADDRESS_MASK
@@ -52,9 +52,10 @@ package final class HeapImage {
 
   /// Reads the image of `snapshot`, and adds damage to `diagnostics`. Linear in the words of the image.
   ///
-  /// The end record of the image, which a checksum protects, has the number of words and pages. More words or pages
-  /// count as damage. If the end record is missing and the trace is not trusted, the size of the file limits their
-  /// number. The image takes at most `limit` of memory; nil: half of the rest of the memory limit.
+  /// The end record of the image has the number of words and pages, protected by a checksum. More words or pages count
+  /// as damage. If the end record is missing and the trace is not trusted, the size of the file limits their number.
+  /// The image takes at most `limit` of memory. If `limit` is nil, the limit is half of the memory that the memory
+  /// limit has left.
   package init(
     _ snapshot: TraceSnapshot, in reader: TraceReader, limit: MemoryLimit? = nil,
     diagnostics: inout TraceDiagnostics
@@ -118,12 +119,12 @@ package final class HeapImage {
     finish()
   }
 
-  /// The fewest bytes that a page takes in a compressed file. Few images have pages that repeat so much that they take
-  /// less.
+  /// The smallest size of a page in a compressed file, in bytes. Few images have pages so repetitive that they compress
+  /// further.
   private static let minPageBytes: UInt64 = 2
 
-  /// The limit of words, pages and memory of an image. A word counts as 8 bytes. It takes less, but the graph may need
-  /// memory for a reference from the word.
+  /// The limit of words, pages and memory of an image. A word counts as 8 bytes. The packed word takes less, but the
+  /// graph may need memory for a reference from the word.
   private struct Budget {
     static let wordCost: UInt64 = 8
     /// Bytes for a page's number, its bitmap, and the places of its words.
@@ -134,7 +135,7 @@ package final class HeapImage {
     let pages: UInt64
     /// The limit of memory, in bytes.
     let bytes: UInt64
-    /// True if this machine's memory sets the limit, not the size of the file.
+    /// True if this machine's memory sets the limit; false if the size of the file does.
     let isOfMachine: Bool
     var usedBytes: UInt64 = 0
 
@@ -189,7 +190,8 @@ package final class HeapImage {
     return nil
   }
 
-  /// Adds a page after the others: eight words with a bit for each word of the page, and the words.
+  /// Appends a page. `bitmap` has a bit for each word of the page, in eight groups. `words` has the words that are
+  /// present.
   private func add(_ page: UInt64, _ bitmap: UnsafeRawPointer, _ words: UnsafePointer<UInt64>, _ count: Int) {
     for group in 0..<8 { bitmaps.push(bitmap.loadUnaligned(fromByteOffset: group * 8, as: UInt64.self)) }
     values.append(words, at: page << 12, bitmap: self.bitmap(pages.count))
@@ -217,8 +219,8 @@ package final class HeapImage {
     }
   }
 
-  /// Returns the index of the first page at or after `page`. Logarithmic, but constant for the page of the previous
-  /// look-up and for the page after that.
+  /// Returns the index of the first page at or after `page`. Constant time for the page of the previous look-up and for
+  /// the page after that, logarithmic for others.
   private func lowerBound(_ page: UInt64) -> Int {
     if page == lastPage { return lastIndex }
     if page == lastPage &+ 1, lastIndex < pages.count {

@@ -8,7 +8,7 @@ import TraceReading
 /// A piece of memory whose words keep their targets in use.
 package struct HeapRoot: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
-    /// Variables of a loaded image. `image` is an index into `HeapRoots.images`.
+    /// Variables of a loaded image (executable or library). `image` is an index into `HeapRoots.images`.
     case global(image: Int)
     /// A thread's stack from its stack pointer up. `thread` is an index into the snapshot's threads.
     case stack(thread: Int)
@@ -25,17 +25,17 @@ package struct HeapRoot: Hashable, Sendable {
   package var ranges: [Range<UInt64>]
   /// The values of registers; empty for other kinds.
   package var values: [UInt64] = []
-  /// True if pointers into the middle of a block keep the block in use. False for the C library's variables, because
-  /// the allocator's own pointers there may point into blocks.
+  /// True if pointers into the middle of a block keep the block in use. False for the C library's variables: they
+  /// include the allocator's own pointers, which may point into blocks.
   var acceptsInterior = true
-  /// True for a thread of a pool between two work items: it has just ended one, or is about to begin one. The thread
-  /// may hold a work item, but uses no object. Its words do not keep an object whose reference count other references
-  /// fully explain. They do not keep a task that another block holds strongly.
+  /// True for a pool thread between two work items: it has just finished one, or is about to begin one. The thread may
+  /// hold a work item, but uses no object. So its words do not keep an object if other references account for the
+  /// object's whole reference count. They do not keep a task that another block holds strongly.
   var isBetweenWork = false
 
-  /// Returns whether this is the stack or the registers of a thread that may be in any function of the program. Returns
-  /// false for the thread that exits the process. All its functions except the outermost have returned, so its frames
-  /// contain old words.
+  /// Returns whether this is the stack or the registers of a thread that may be in any function of the program. False
+  /// for the thread that exits the process: all its functions except the outermost have returned, so its stack holds
+  /// old words.
   package func isOfRunningThread(in snapshot: TraceSnapshot) -> Bool {
     switch kind {
     case .stack(let thread), .registers(let thread): snapshot.reason != .exit || !snapshot.threads[thread].isSelf
@@ -44,12 +44,12 @@ package struct HeapRoot: Hashable, Sendable {
   }
 }
 
-/// The library that owns the code at an address. The owners of a thread's functions show whether the thread waits for
-/// work.
+/// The library that owns the code at an address. The owners of a thread's active functions show whether the thread
+/// waits for work.
 package enum WaitingCode: Sendable {
   /// The thread pool of libdispatch.
   case pool
-  /// The C library and the loader. Every thread begins there, and every wait is a call of the C library.
+  /// The C library and the loader. Every thread begins there, and every wait is a call into the C library.
   case cLibrary
   /// The Swift runtime. A thread enters it between one function of a task and the next.
   case runtime
@@ -59,14 +59,14 @@ package enum WaitingCode: Sendable {
 /// The roots of one snapshot.
 package struct HeapRoots: Sendable {
   package let roots: [HeapRoot]
-  /// Images that were loaded when the snapshot was taken.
+  /// The executable and the libraries that were loaded when the snapshot was taken.
   package let images: [LoadedImage]
 
   private static let imagesWithoutInteriorPointers = RuleBook.shipped.table(.keepsBeginnings, by: .image)
 
   /// - Parameters:
   ///   - gaps: the calls that are missing from the trace.
-  ///   - waitingCode: returns the owner of the code at an address in an image.
+  ///   - waitingCode: returns the owner of the code at an address in a loaded image.
   ///   - frames: returns the code addresses of a thread's functions, as `ThreadFrames.addresses` does.
   ///
   /// Linear in the regions and their pages.
@@ -168,7 +168,7 @@ package struct HeapRoots: Sendable {
   }
 
   /// Sizes in bytes of a thread's cache and of an arena's state, which are at the beginning of the allocator's memory.
-  /// They list freed blocks, and refer to no block in use. Seen with glibc 2.36.
+  /// Both list only freed blocks, and refer to no block in use. Seen with glibc 2.36.
   private static let threadCacheSize = lt_glibc_first_cache_bytes()
   private static let arenaStateSize = lt_glibc_arena_state_bytes()
 
@@ -203,7 +203,7 @@ package struct HeapRoots: Sendable {
     }
   }
 
-  /// Returns whether an address lies in an image.
+  /// Returns whether an address lies in a loaded image.
   package func isImage(_ address: UInt64) -> Bool { image(at: address) != nil }
 
   package func image(at address: UInt64) -> LoadedImage? { Self.image(at: address, images) }
@@ -267,7 +267,7 @@ package struct HeapRoots: Sendable {
     return low < others.count && others[low].lowerBound < range.upperBound
   }
 
-  /// Returns the image at an address. `images` must be in order of address.
+  /// Returns the loaded image at an address. `images` must be in order of address.
   private static func image(at address: UInt64, _ images: [LoadedImage]) -> LoadedImage? {
     var low = 0
     var high = images.count
@@ -279,11 +279,14 @@ package struct HeapRoots: Sendable {
   }
 
   /// Returns whether a thread waits for work in a pool. Such a thread runs no code of the program, so the words on its
-  /// stack are left over from its last work. It sleeps in a call of the C library, and all its callers are functions of
-  /// the pool or of the C library. If the innermost function is not of the C library, the thread is not idle: its
-  /// registers may hold work that its stack does not show.
+  /// stack are left over from its last work item.
   ///
-  /// If the stack cannot be unwound, every word on it that looks like a return address counts as a caller. Old return
+  /// An idle thread sleeps in a call of the C library. All its other active functions belong to the pool or to the C
+  /// library. If the innermost function is outside the C library, the thread is not idle: its registers may hold work
+  /// that its stack does not show.
+  ///
+  /// If the stack cannot be unwound, every word on it that looks like a return address counts as a caller. An old
+  /// return address may then make an idle thread look busy.
   /// addresses may then hide that a thread is idle.
   private static func isIdle(
     _ thread: SnapshotThread, _ range: Range<UInt64>, _ image: HeapImage, _ regions: [MemoryRegion],
@@ -305,7 +308,8 @@ package struct HeapRoots: Sendable {
     return isOfPool && isIdle
   }
 
-  /// Returns whether a thread's functions include one of a pool, and the owners of all functions are in `allowed`.
+  /// Returns whether a thread's active functions include a function of a pool, and every function's owner is in
+  /// `allowed`.
   private static func isOfPool(
     _ addresses: [UInt64], _ code: (UInt64) -> WaitingCode, allowed: Set<WaitingCode>
   ) -> Bool {
@@ -313,7 +317,7 @@ package struct HeapRoots: Sendable {
     return codes.contains(.pool) && codes.isSubset(of: allowed)
   }
 
-  /// Maximum stack size of an idle thread, in bytes. The frames from a pool's start routine to its wait take some
+  /// Maximum stack size of an idle thread, in bytes. The frames from a pool's start routine to its wait take a few
   /// hundred bytes. The thread that waits for events also has a buffer for events.
   private static let idleStackLimit: UInt64 = 16 << 10
 

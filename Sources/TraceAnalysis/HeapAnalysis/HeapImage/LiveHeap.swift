@@ -13,13 +13,13 @@ package struct BlockID: Hashable, Comparable, Sendable, BitwiseCopyable {
 ///
 /// Memory: a `LiveBlockList`, and 24 to 48 bytes for each page where a block begins.
 package struct LiveHeap: @unchecked Sendable {
-  /// Ascending by address, disjoint, and below `RuntimeAddress.limit`. If an incomplete trace has several blocks in one
-  /// place, the last block counts. A block that overlaps the next one, or exceeds the limit of addresses, is cut there.
-  /// So the sum of all sizes fits 64 bits.
+  /// The blocks, ascending by address, disjoint, and below `RuntimeAddress.limit`. An incomplete trace may have several
+  /// blocks in one place; the last block is kept. A block that overlaps the next one, or exceeds the address limit, is
+  /// cut short there. So the sum of all sizes fits 64 bits.
   package let blocks: LiveBlockList
   /// The addresses and sizes of `blocks`.
   private let places: LiveBlockList.Places
-  /// An open-addressed hash table. The keys are page numbers plus 1, the values in `pageFirst` are the first block that
+  /// An open-addressed hash table. The keys are page numbers plus 1. The value, in `pageFirst`, is the first block that
   /// begins in the page.
   private let pageKeys: [UInt64]
   private let pageFirst: [UInt32]
@@ -92,8 +92,8 @@ package struct LiveHeap: @unchecked Sendable {
     }
   }
 
-  /// Removes blocks whose place a later block took: their frees were not recorded. Blocks of unknown order stay. Moves
-  /// the remaining blocks to the beginning, and returns their number. Linear.
+  /// Removes each block whose memory a later block took; the block's free was not recorded. Blocks of unknown order
+  /// stay. Moves the remaining blocks to the front, and returns their number. Linear.
   private static func removeReplaced(_ blocks: UnsafeMutableBufferPointer<LiveBlock>) -> Int {
     var kept = 0
     for index in blocks.indices {
@@ -160,7 +160,7 @@ package struct LiveHeap: @unchecked Sendable {
       ? BlockID(UInt32(index)) : nil
   }
 
-  /// Searches for the block of an address if no block begins in its page, or very many begin there.
+  /// Finds the block at an address by binary search, for pages where no block begins, or very many blocks begin.
   @inline(never)
   private func searched(_ address: UInt64) -> BlockID? {
     guard address < RuntimeAddress.limit else { return nil }

@@ -3,11 +3,12 @@
 import CHeapScan
 import TraceReading
 
-/// Finds the parts of writable regions that belong to no image, no thread's stack and no allocator.
+/// Finds the parts of writable regions that belong to no loaded image, no thread's stack and no allocator.
 ///
-/// The kernel joins adjacent mappings of the same kind to one region. For example, it joins a mapping of the program
-/// with a thread's stack below it, with the zeroed variables of a library, or with a large block of the allocator. So
-/// each region is split by owner. Source: Linux 6.18, mm/vma.c (can_vma_merge_before, can_vma_merge_after).
+/// The kernel merges adjacent mappings of the same kind into one region. For example, it merges a mapping of the
+/// program with a thread's stack below it, with the zeroed variables of a library, or with a large block of the
+/// allocator. So this type splits each region by owner. Source: Linux 6.18, mm/vma.c (can_vma_merge_before,
+/// can_vma_merge_after).
 struct OwnMappings {
   let heap: LiveHeap
   let image: HeapImage
@@ -15,7 +16,8 @@ struct OwnMappings {
   let imageRanges: [Range<UInt64>]
   /// Addresses of the threads' control blocks.
   let controlBlocks: Set<UInt64>
-  /// False if threads kept running while the image was taken. Stacks in use may then look like stacks of ended threads.
+  /// False if threads kept running while the heap image was taken. Stacks in use may then look like stacks of exited
+  /// threads.
   let isFrozen: Bool
   /// The number of addresses that may still be checked for arenas of the allocator.
   private var spareLooks = 1 << 20
@@ -28,8 +30,9 @@ struct OwnMappings {
     )
   }
 
-  /// Returns the program's parts of a region, in order. `stackEnd`: the end of a thread's stack at the region's
-  /// beginning. Linear in the region's images, arenas, large blocks and pages, and in the words at its end.
+  /// Returns the parts of a region that belong to the program, in order. `stackEnd`: the end of a thread's stack at the
+  /// region's beginning. Linear in the region's loaded images, arenas, large blocks and pages, and in the words at its
+  /// end.
   mutating func parts(of region: MemoryRegion, above stackEnd: UInt64?) -> [Range<UInt64>] {
     var start = min(max(stackEnd ?? 0, region.range.lowerBound), region.range.upperBound)
     var parts: [Range<UInt64>] = []
@@ -74,12 +77,12 @@ struct OwnMappings {
     return (overflow ? .max : end) & ~(pageSize - 1)
   }
 
-  /// Returns the control blocks on the stacks of threads that have ended, in order. The C library keeps the stacks of
-  /// some ended threads for new threads. At the top of such a stack is a control block that points to itself twice, and
-  /// that no thread uses.
+  /// Returns the control blocks on the stacks of exited threads, in order. The C library keeps some of these stacks for
+  /// new threads. Such a stack has a control block at its top. The control block points to itself twice, and no thread
+  /// uses it.
   ///
   /// Since glibc 2.42, guard pages do not separate mappings, so several stacks may be in one region. All control blocks
-  /// have the same offset in their page.
+  /// have the same offset within their page.
   private func leftControlBlocks(in region: MemoryRegion) -> [UInt64] {
     let end = region.range.upperBound
     func isLeft(_ address: UInt64) -> Bool {
@@ -107,9 +110,8 @@ struct OwnMappings {
     return found.sorted()
   }
 
-  /// Returns the stack of a control block. The control block has the stack's address, directly followed by its size.
-  /// Nil if there is no such pair of words. Source: glibc 2.43, nptl/descr.h (struct pthread: stackblock,
-  /// stackblock_size).
+  /// Returns the stack of a control block. The control block holds the stack's address, directly followed by its size.
+  /// Nil if no two words fit this. Source: glibc 2.43, nptl/descr.h (struct pthread: stackblock, stackblock_size).
   private func leftStack(controlBlock: UInt64) -> Range<UInt64>? {
     let (fieldsEnd, overflow) = controlBlock.addingReportingOverflow(Self.controlBlockSize)
     guard !overflow else { return nil }
@@ -129,8 +131,8 @@ struct OwnMappings {
   /// thread on this stack takes over the table. Source: glibc 2.36, sysdeps/x86_64/nptl/tls.h (tcbhead_t) and
   /// nptl/allocatestack.c (get_cached_stack).
   private static let threadVectorOffset: UInt64 = 8
-  /// Source: glibc 2.36, nptl/descr.h (struct pthread). In other versions the structure is as large, or smaller by so
-  /// little that it ends in the same page.
+  /// Bytes of a control block. Other versions have the same size, or a slightly smaller one that ends in the same page.
+  /// Source: glibc 2.36, nptl/descr.h (struct pthread).
   private static let controlBlockSize: UInt64 = 0x900
   private static let pageSize: UInt64 = 4096
 
@@ -160,11 +162,11 @@ struct OwnMappings {
   }
 
   /// Returns the parts of a range outside all blocks. Returns no parts if the range has small blocks: the allocator
-  /// owns the memory between small blocks, which has old words. A large block of glibc is a separate mapping, so the
-  /// memory beside it has another owner.
+  /// owns the memory between them, and old words remain there. A large block of glibc is a separate mapping, so the
+  /// memory next to it has another owner.
   private func withoutBlocks(_ range: Range<UInt64>) -> [Range<UInt64>] {
     var first = heap.lowerBound(range.lowerBound)
-    // The block before may reach into the range.
+    // The previous block may reach into the range.
     if first > 0, Self.end(heap.blocks[first - 1]) > range.lowerBound { first -= 1 }
     let next = heap.lowerBound(range.upperBound)
     guard first < next else { return [range] }
@@ -200,7 +202,7 @@ struct OwnMappings {
   /// The smallest block that may have a separate mapping. glibc maps blocks of 128 KiB and more separately, unless the
   /// program sets another limit (M_MMAP_THRESHOLD).
   private static let largeSize: UInt64 = 64 << 10
-  /// The most blocks that glibc maps separately.
+  /// The highest number of blocks that glibc maps separately.
   private static let largeBlocks = GLIBC_MAPPED_LIMIT
 
   // MARK: Ranges

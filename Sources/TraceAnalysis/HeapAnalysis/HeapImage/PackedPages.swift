@@ -2,26 +2,24 @@
 
 import TraceReading
 
-/// The words of an image's pages, packed. The most recently used pages are also kept unpacked.
+/// The words of a heap image's pages, packed. The most recently used pages are also kept unpacked.
 ///
-/// Many words of a heap are equal, such as metadata and counts, or lead to memory near by. So most words take 1 to 4
-/// bytes, and none more than 9. A read of a page that is not kept unpacked unpacks the page, which takes about a
-/// microsecond.
+/// Many words of a heap are equal, such as metadata and counts, or lead to nearby memory. So most words take 1 to 4
+/// bytes, and no word takes more than 9. A read of any other page first unpacks it, which takes about a microsecond.
 ///
 /// Memory: the packed words, 8 bytes a page, and 4 KiB for each page that is kept unpacked. For one thread at a time.
 ///
 /// Each page is packed separately, word by word, in order of address. The first byte of a packed word is its code:
 ///
-/// - 0 to 63: the value is in a table with 64 entries, and the code is its index. A hash of each value is its index in
-///   the table;
+/// - 0 to 63: the value is in a table with 64 entries, and the code is its index. The index is a hash of the value;
 /// - 64 to 127: a run of 1 to 64 words that equal the previous word;
 /// - 128 to 247: the value is the word's own address plus a distance, which follows in 0 to 6 bytes, little-endian.
 ///   From 192 on, the value's highest bit is set, as in Swift strings that are objects;
 /// - 248: the value follows in 8 bytes.
 final class PackedPages {
   static let wordsOfPage = 512
-  /// The most pages that are kept unpacked, a power of two. They take 16 MiB. Each page of a heap of that size is
-  /// unpacked only once.
+  /// The number of pages that are kept unpacked at most, a power of two. They take 16 MiB. A heap of at most that size
+  /// is unpacked only once.
   private static let unpackedPages = 4096
 
   private enum Code {

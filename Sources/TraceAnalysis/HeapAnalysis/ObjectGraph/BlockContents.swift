@@ -13,8 +13,8 @@ package enum BlockContents {
   case typeRecords
 }
 
-/// Derives the contents of blocks from the functions that allocate them. Without it, old pointers that an earlier use
-/// left in such a block would keep their targets. For one thread at a time.
+/// Derives the contents of blocks from the functions that allocate them. Such blocks may hold old pointers from an
+/// earlier use of the memory. Without this type, those pointers would keep their targets. For one thread at a time.
 package final class BlockContentsByAllocator {
   private let definitions: TraceDefinitions
   private let naming: any FrameNaming
@@ -31,15 +31,15 @@ package final class BlockContentsByAllocator {
 
   private static let streamBuffers = RuleBook.shipped.table(.streamBuffer, by: .symbol)
   private static let typeTables = RuleBook.shipped.table(.typeRecords, by: .symbol)
-  /// The most frames of a stack that are checked.
+  /// The maximum number of frames of a stack that are checked.
   private static let depthLimit = 24
 
   package init(_ definitions: TraceDefinitions, naming: any FrameNaming) {
     (self.definitions, self.naming) = (definitions, naming)
   }
 
-  /// Returns the possible contents of blocks that were allocated with the given stack. Expected constant time. Each
-  /// frame is looked up by name at most once, and only if it lies in the C library or the runtime.
+  /// Returns the possible contents of blocks that were allocated with the given stack. Looks up the name of each frame
+  /// at most once, and only for frames in the C library or the runtime. Expected constant time.
   package func contents(ofBlocksAllocatedBy stack: StackID) -> BlockContents {
     if let known = known[stack] { return known }
     let found = look(at: stack)
@@ -78,19 +78,21 @@ package final class BlockContentsByAllocator {
     }
     guard isRuntime(index, image) else { return .other }
     guard let name = naming.frames(for: frame.key, in: image).last?.mangledName else {
-      // The library is stripped: only the functions that it exports have names. The functions that allocate for callers
-      // outside the library are exported.
+      // The library is stripped, so only exported functions have names. Functions that allocate for callers outside the
+      // library are exported.
       return SystemCode.isSystemImage(image.path) ? .runtime : .other
     }
     if Self.typeTables.matches(name) { return .typeRecords }
-    // If Swift code allocates, or a function that allocates for Swift code, its caller decides the contents.
+    // Skip only the runtime's own C++ functions and look at their callers. Blocks that Swift code allocates, or that
+    // the runtime allocates for Swift code, may hold anything.
     let isRuntime =
       name.hasPrefix("_ZN") && name.contains("5swift") || name.hasPrefix("_ZN12_GLOBAL__N_1") || name == "_Znwm"
       || name == "swift_once"
     return isRuntime && !name.contains("StackAllocator") ? .runtime : .other
   }
 
-  /// Returns whether an image contains the Swift runtime, alone or linked into a program.
+  /// Returns whether a loaded image contains the Swift runtime: the runtime's library, or a program that links it
+  /// statically.
   private func isRuntime(_ index: Int, _ image: LoadedImage) -> Bool {
     if let known = runtimes[index] { return known }
     let isRuntime = naming.address(ofFunction: "swift_getTypeByMangledName", in: image) != nil

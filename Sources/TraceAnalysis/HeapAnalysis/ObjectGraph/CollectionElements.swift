@@ -15,8 +15,8 @@ extension ObjectGraphBuilder {
     readElements(node, block, from: start, to: start &+ min(count, (end - start) / part.stride) &* part.stride, part)
   }
 
-  /// Returns the slots in use: from the first slot on, and the rest from the start of the ring. Nil if the numbers
-  /// contradict each other.
+  /// Returns the slots in use: those from the first slot on, and those that wrap around to the start of the ring. Nil
+  /// if the numbers contradict each other.
   private func ringSegments(room: UInt64, capacity: UInt64, count: UInt64, first: UInt64) -> [Range<UInt64>]? {
     guard capacity <= room, count <= capacity, first <= capacity else { return nil }
     let ahead = min(count, capacity - first)
@@ -42,8 +42,8 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Records numbers and bytes that equal the address of a block, such as a result of `Int(bitPattern:)`. The lowest
-  /// and the highest bits are ignored: programs use these bits of an address for marks.
+  /// Records numbers and bytes that equal the address of a block, such as a result of `Int(bitPattern:)`. Ignores the
+  /// lowest and the highest bits, since programs store marks there.
   mutating func readNumbers(
     _ node: Int, _ range: Range<UInt64>, where isInUse: (UInt64) -> Bool = { _ in true }
   ) {
@@ -54,8 +54,8 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Returns the block whose address a number is. In a block of C code, an address inside counts as well: C code may
-  /// put a header before the memory that it uses.
+  /// Returns the block whose address equals a number. In a block of C code, an address inside the block also counts,
+  /// since C code may put a header before the memory that it uses.
   func numberTarget(of value: UInt64) -> UInt32? {
     let address = value & Self.addressBits & ~7
     guard heapExtent.contains(address), let found = heap.block(containing: address),
@@ -77,7 +77,7 @@ extension ObjectGraphBuilder {
       return
     }
     var next = start
-    // Skip elements without words in the image: a corrupt count may claim any number of elements.
+    // Skip elements without words in the heap image: a corrupt count may claim any number of elements.
     while next < limit, let word = image.firstWord(in: next..<limit) {
       next += (word - next) / part.stride * part.stride
       read(part, of: node, block, at: next, limit: limit)
@@ -94,19 +94,19 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Returns the end of a collection's memory. Collections of the standard library use all the memory that the
-  /// allocator provides, also beyond the requested size. It ends at the next multiple of 16 less the allocator's word,
-  /// or at the end of a size class, but always before the next block.
+  /// Returns an upper bound for the end of a collection's memory. Collections of the standard library use all memory
+  /// that the allocator provides, even beyond the requested size. The allocator rounds the size up, for glibc to the
+  /// next multiple of 16 less 8 bytes, for others to a size class. The memory always ends before the next block.
   func usableEnd(_ node: Int, _ block: LiveBlock) -> UInt64 {
     let end = block.address + block.size
     let next = node + 1 < heap.count ? heap.blocks[node + 1].address : UInt64.max
     return max(end, min(next, end &+ max(24, block.size / 4)))
   }
 
-  /// Returns the buckets where an address may begin that the image has at a given place.
+  /// Returns the buckets that may contain the first byte of an address stored at `place` in the heap image.
   ///
   /// The image stores an address among bytes as the word where the address begins. If that word already stores a tag, a
-  /// number with a mark or another address, the image stores it as the next word.
+  /// number with a mark or another address, the image stores the address as the next word.
   private static func buckets(at place: UInt64, in table: Range<UInt64>, _ part: NodeLayout.Part) -> ClosedRange<UInt64>
   {
     let offset = place - table.lowerBound
@@ -139,7 +139,7 @@ extension ObjectGraphBuilder {
         }
         continue
       }
-      // Visit only words of the bitmap that the image has: a corrupt scale may claim any number of buckets.
+      // Visit only words of the bitmap that the heap image has: a corrupt scale may claim any number of buckets.
       var next = bits
       let bitsEnd = bits + min(end - bits, max(1, buckets / 64) * 8)
       while let at = image.firstWord(in: next..<bitsEnd) {

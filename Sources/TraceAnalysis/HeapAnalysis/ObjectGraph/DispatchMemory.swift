@@ -1,17 +1,24 @@
-// Memory that libdispatch keeps for reuse. Words of the last use remain in such memory.
+// Memory that libdispatch keeps for reuse. Words from the last use remain there.
 
 import TraceReading
 
-/// Free continuations of libdispatch. Each thread keeps some hundred finished continuations in a list, and reuses them.
-/// A free continuation holds the next one in the list and nothing else.
+/// Free continuations of libdispatch. Each thread keeps a few hundred finished continuations in a list, and reuses
+/// them. A free continuation keeps only the next one in the list alive.
 ///
-/// A continuation is a block of 64 bytes from calloc. It begins with flags, or with the address of a table of
-/// functions. In a list, the second word is the number of continuations after it. At 16 is the next continuation, at 32
-/// the function, at 40 its context, and at 48 data. A continuation that begins with a table's address uses the word at
-/// 56 as well. A list begins in a thread-local variable.
+/// A continuation is a block of 64 bytes from calloc. It begins with flags, or with the address of a function table.
+/// Its fields have these byte offsets:
 ///
-/// A continuation that a thread takes from its list still has the link to the next one, until a queue writes another
-/// link. A continuation of dispatch_after is in no queue, and begins with flags. It uses only the function, the context
+/// - 8: in a free list, the number of continuations that follow;
+/// - 16: the next continuation;
+/// - 32: the function;
+/// - 40: the function's context;
+/// - 48: data;
+/// - 56: used only by continuations that begin with a function table.
+///
+/// A thread-local variable has the head of the list.
+///
+/// When a thread takes a continuation from its list, the link to the next one stays until a queue overwrites it. A
+/// continuation of dispatch_after is never in a queue, and begins with flags. It uses only the function, the context
 /// and the data. Its data is the source that dispatch_after makes for the timer. Byte 88 of the source has the address
 /// of the timer's record. Byte 40 of the record has the address of the continuation, which is the handler.
 ///
@@ -71,7 +78,7 @@ struct DispatchMemory {
   }
 
   /// Returns whether a block is a continuation that waits for a timer. Words of such a block outside `timerWords` are
-  /// left over from earlier uses, or lead to code.
+  /// left over from earlier uses, or point to code.
   func waitsForTimer(_ block: BlockID) -> Bool {
     let address = heap[block].address
     guard isContinuation(block),

@@ -12,13 +12,12 @@ package enum EdgeStrength: UInt8, CaseIterable, Codable, Hashable, Sendable {
   case unowned = 4
   /// From an object or a weak reference to the object's side table.
   case bookkeeping = 5
-  /// From a task's own words to another task: a link of a queue, or a word in a frame. The link and the word may both
-  /// be left over. A waiting task needs no such reference: it keeps itself until it is resumed, whether or not code has
-  /// a handle of it.
+  /// From a task's own words to another task: a queue link, or a word in a frame. Both may be left over. A waiting task
+  /// needs no such reference: it stays alive until it is resumed, even if no code has a handle to it.
   case taskLink = 6
   /// A word that looks like a pointer, but is left over or borrowed. Either the references in known fields account for
-  /// the reference count of its object, or the word is in a place of a task that keeps nothing. A frame may use an
-  /// object through such a word alone. So a surplus word of a reachable frame keeps its target in use, but a surplus
+  /// its target's whole reference count, or the word is in a place of a task that owns nothing. A running function may
+  /// still use an object through such a word. So a surplus word in a reachable frame keeps its target in use. A surplus
   /// word in lost memory keeps nothing.
   case surplus = 7
 
@@ -71,8 +70,8 @@ package struct EdgeLabel: Hashable, Sendable {
 
 extension EdgeLabel {
   /// Returns the part of a field's path that the programmer wrote. The path ends before the internals of library types:
-  /// `items._buffer._storage` becomes `items`. The storage of a lazy property gets the property's name. In the payload
-  /// of an enum case, the numbers of tuple elements are left out, since the case's name says enough.
+  /// `items._buffer._storage` becomes `items`. The storage of a lazy property gets the property's name. A path in an
+  /// enum case's payload loses its tuple indices, since the case's name suffices.
   static func shortName(_ name: String, isPayload: Bool) -> String {
     var parts = name.split(separator: ".", omittingEmptySubsequences: false)
     if let end = parts.dropFirst().firstIndex(where: { $0.hasPrefix("_") && $0.count > 1 }) {

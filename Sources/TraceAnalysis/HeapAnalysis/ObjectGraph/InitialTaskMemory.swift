@@ -4,17 +4,24 @@ import TraceReading
 
 /// The words of tasks that still hold the contents of earlier uses of their memory.
 ///
-/// A task begins with a header. The additions of its kind follow: its parent, its group, the future with its result.
-/// Then come a prefix for its function, and the context of that function, at an address that is a multiple of 16. Byte
-/// offsets in the header: 56 the address where the task resumes, 64 the context it resumes with, 72 a reserved word.
-/// The runtime's private part is behind these words, with the allocator of frames at 112. The prefix has, from the
-/// context backwards: an error, which is written when the task ends; the closure context with the captures; the
-/// function; and the address of the result, if the task has one. The context begins with the address of its parent,
-/// which is nil, and the address where execution resumes when the function ends. The task's function writes the rest.
+/// A task's memory has these parts, in this order:
+///
+/// - a header;
+/// - parts that depend on the kind of task: its parent, its group, the future with its result;
+/// - a prefix for the task's function;
+/// - the context of that function, at an address that is a multiple of 16.
+///
+/// Byte offsets in the header: 56 the address where the task resumes, 64 the context it resumes with, 72 a reserved
+/// word. The runtime's private part follows these words. It has the allocator of frames at 112.
+///
+/// The prefix has, backwards from the context: an error, which is written when the task ends; the closure context with
+/// the captures; the function; and the address of the result, if the task has one. The context begins with the address
+/// of its parent, which is nil, and the address where execution resumes when the function ends. The task's function
+/// writes the rest of the context.
 ///
 /// A task that has not begun resumes at one of two adapters of the runtime, which call the task's function. The runtime
-/// exports their addresses for debuggers. A running task has the same words until it is first suspended. So a task that
-/// a thread refers to counts as one that has begun.
+/// exports the adapters' addresses for debuggers. A running task has the same words until it is first suspended. So a
+/// task counts as begun if a thread refers to it.
 ///
 /// Source: swiftlang/swift, include/swift/ABI/Task.h, stdlib/public/Concurrency/Task.cpp, TaskPrivate.h and Debug.h;
 /// seen with Swift 6.0.3 and 6.1.2, with a header of 192 bytes, and with 6.2.3 and 6.3.1, with a header of 208.
@@ -23,7 +30,7 @@ struct InitialTaskMemory {
     "_swift_concurrency_debug_future_adapter", "_swift_concurrency_debug_non_future_adapter",
   ]
 
-  /// The unwritten ranges of each task, by the task's block, in order.
+  /// The unwritten ranges of each task in ascending order. The key is the task's block.
   private(set) var unwritten: [UInt32: [Range<UInt64>]] = [:]
 
   static let resumeOffset: UInt64 = 56
@@ -42,10 +49,10 @@ struct InitialTaskMemory {
   /// - Parameters:
   ///   - tasks: tasks with blocks of their own.
   ///   - layout: the layout of the runtimes' tasks.
-  ///   - variable: the values of the exported variable with the given name, one for each concurrency runtime of the
-  ///     process.
+  ///   - variable: returns the values of the exported variable with the given name, one for each concurrency runtime of
+  ///     the process.
   ///
-  /// Linear in the tasks. If a task may not have begun, linear also in the words of all threads.
+  /// Linear in the tasks. If some task may not have begun, also linear in the words of all threads.
   init(
     tasks: [BlockID], heap: LiveHeap, image: HeapImage, roots: HeapRoots, snapshot: TraceSnapshot,
     layout: TaskLayout, variable: (String) -> [UInt64]

@@ -3,10 +3,12 @@
 import TraceReading
 
 extension ObjectGraphBuilder {
-  /// Adds the references in the two words of a task that link it into a queue. Until a task is first put into a queue,
-  /// these words keep old contents of the memory. Links lead to other tasks and to parts of a queue, never to objects
-  /// or to the frames of a task. Tasks that wait for the same task to end are linked as well. That end resumes all of
-  /// them, so each of these links keeps the next task.
+  /// Adds the references in the two words of a task that link it into a queue. Until a task first enters a queue, these
+  /// words hold old contents of the memory.
+  ///
+  /// Links lead to other tasks and to parts of a queue, never to objects or to the frames of a task. Tasks that wait
+  /// for the same task to end are linked as well. The end of that task resumes all of them, so each of these links
+  /// keeps the next task alive.
   mutating func readQueueLinks(_ node: Int, _ block: LiveBlock) {
     let range =
       block.address + TaskMemory.queueLinks.lowerBound..<block.address
@@ -34,12 +36,13 @@ extension ObjectGraphBuilder {
     if next < range.upperBound { scan(node, block, next..<range.upperBound) }
   }
 
-  /// - Parameter isLeftOver: by the block's known layout, these words have not been written since its allocation.
+  /// - Parameter isLeftOver: whether these words are unwritten since the block's allocation, according to its known
+  ///   layout.
   mutating func scan(
     _ node: Int, _ block: LiveBlock, _ range: Range<UInt64>, label: UInt32? = nil, isLeftOver: Bool = false
   ) {
     guard range.lowerBound < range.upperBound else { return }
-    // Skip pointers of C blocks and tasks into themselves: they keep nothing.
+    // Skip pointers of C blocks and tasks into themselves: they keep nothing else alive.
     let kind = types[Int(nodeTypes[node])].kind
     let isObject = kind.isCounted && kind != .task
     let task = kind == .malloc && !taskMemory.taskOfSlab.isEmpty ? taskMemory.taskOfSlab[UInt32(node)] : nil
@@ -63,8 +66,8 @@ extension ObjectGraphBuilder {
       }
       let label = label ?? EdgeLabelID.scanned(offset: address - block.address).rawValue
       if targetKind == .task, isHandle(value, at: address, of: target, from: UInt32(node), block) {
-        // Skip words that lead into a task's block behind its start. They may lead to a task among its frames, and no
-        // code has a handle of such a task.
+        // Skip words that point into a task's block but not at its start. They may point to an inner task among the
+        // frames, and no code has a handle to an inner task.
         if leadsToStart(value, of: target) { handles.append((UInt32(node), target, label, strength)) }
         return
       }
@@ -80,9 +83,9 @@ extension ObjectGraphBuilder {
     addEdge(from: source, to: object.rawValue, label: label, kind: EdgeStrength.weak.rawValue)
   }
 
-  /// Returns whether a word that leads to a task is a handle, which cannot resume the task. Words of any task before
-  /// its frames are no handles: the runtime writes them. Nor are words among the frames of an inner task handles of the
-  /// outer task, which owns that memory.
+  /// Returns whether a word that leads to a task is a handle, which cannot resume the task. Words of a task before its
+  /// frames are no handles, since the runtime writes them. An inner task's frames lie in the outer task's memory, so
+  /// words there are no handles of the outer task.
   private func isHandle(
     _ word: UInt64, at address: UInt64, of task: UInt32, from source: UInt32, _ block: LiveBlock
   ) -> Bool {
@@ -94,9 +97,9 @@ extension ObjectGraphBuilder {
     word & Self.addressBits & ~7 == heap[BlockID(target)].address
   }
 
-  /// Adds edges for handles of tasks. A task has handles if its reference count exceeds its known references and the
-  /// one that it holds to itself until it ends. If a task has none, the words that look like its handles are left over
-  /// from earlier uses of the memory.
+  /// Adds edges for handles of tasks. A task's reference count covers its known references, its handles, and one
+  /// reference to itself until it ends. If the count leaves no room for handles, the words that look like handles are
+  /// left over from earlier uses of the memory.
   ///
   /// Source: swiftlang/swift, stdlib/public/Concurrency/Task.cpp (swift_task_create_common: one reference for the
   /// caller, and one that `completeTask` gives up); seen with Swift 6.3.1 for tasks and the children of groups.
@@ -113,8 +116,8 @@ extension ObjectGraphBuilder {
     SurplusWords.room(besides: held, at: heap[BlockID(task)].address, in: image).map { $0 > 1 } ?? true
   }
 
-  /// Returns the block that a scanned word leads to. The word may lead into the middle of a block of C code, but must
-  /// lead to the start of a counted object.
+  /// Returns the block that a scanned word points to. The word may point into the middle of a block of C code, but must
+  /// point to the start of a counted object.
   @inline(__always)
   mutating func target(of word: UInt64) -> UInt32? {
     let address = word & Self.addressBits
@@ -129,7 +132,7 @@ extension ObjectGraphBuilder {
     return kind.isCounted && kind != .task ? nil : found.rawValue
   }
 
-  /// Reads the roots. Call this after all blocks were read: the references in their fields decide which words of roots
+  /// Reads the roots. Call this after all blocks are read: the references in their fields decide which root words
   /// count.
   mutating func readRoots() {
     lazy var held = graph.edgeCounts(ofKind: EdgeStrength.strong.rawValue)

@@ -61,10 +61,10 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Marks blocks that may have been freed without a record. An object is certainly still there if its first word is
-  /// its type's metadata and its count shows that its `deinit` has not begun. Nothing frees an object before its
+  /// Marks blocks that may have been freed without a record. An object is certainly still allocated if its first word
+  /// is its type's metadata and its count shows that its `deinit` has not begun. Nothing frees an object before its
   /// `deinit`, and a new block in the same place begins with other words. For other memory there is no such proof, so
-  /// it is read as memory that may hold anything.
+  /// it is read as memory of unknown contents.
   mutating func markUncertain(_ gaps: TraceGaps) {
     guard gaps.end != nil else { return }
     var unknown: UInt32?
@@ -90,7 +90,7 @@ extension ObjectGraphBuilder {
     return type.metadata.rawValue != 0 && image.word(at: block.address) == type.metadata.rawValue
   }
 
-  /// Returns whether a block is a task. Tasks come from malloc, so only their first word identifies them.
+  /// Returns whether a block is a task. Tasks come from malloc, so only the first word identifies a task.
   mutating func isTask(_ block: LiveBlock) -> Bool {
     block.size >= 64 && isTask(at: block.address)
   }
@@ -103,8 +103,8 @@ extension ObjectGraphBuilder {
     return result
   }
 
-  /// Marks side tables: the blocks where the count words of live objects lead, and blocks that look like the table of a
-  /// freed object.
+  /// Marks side tables: the blocks that the count words of live objects point to, and blocks that look like the side
+  /// table of a freed object.
   mutating func markSideTables() {
     for (node, block) in heap.blocks.enumerated() {
       guard types[Int(nodeTypes[node])].kind.isCounted else {
@@ -133,8 +133,8 @@ extension ObjectGraphBuilder {
   }
 
   /// Finds the objects whose `deinit` is running or waiting. An object has an unowned reference to itself until its
-  /// `deinit` returns. A thread in `deinit` has the object's address. An isolated `deinit` that waits for its actor is
-  /// a job, a block of the runtime that is no object. That block has the object's address as well.
+  /// `deinit` returns. A thread that runs the `deinit` has the object's address. An isolated `deinit` that waits for
+  /// its actor is a job: a block of the runtime that is no object. This block also has the object's address.
   ///
   /// Source: swiftlang/swift, stdlib/public/Concurrency/Actor.cpp (swift_task_deinitOnExecutor); seen with Swift 6.3.1.
   mutating func findEnding(_ snapshot: TraceSnapshot) {
@@ -160,7 +160,7 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// The most bytes of a job without a task.
+  /// The maximum size in bytes of a job without a task.
   private static let largestJob: UInt64 = 160
 
   mutating func readDispatchMemory() {
@@ -215,12 +215,12 @@ extension ObjectGraphBuilder {
     if taskRegistry?.isUnknown == true { runtimeRemarks.append(TaskRegistry.remark) }
   }
 
-  /// Returns the tasks that have finished. A task that waits or is queued is not finished: it has a record of its wait
-  /// among its frames.
+  /// Returns the tasks that have finished. A waiting or queued task is not finished: it has a record of its wait among
+  /// its frames.
   ///
-  /// A task that finished without being suspended looks as it did when it began: its resume address is an adapter of
-  /// the runtime. The same holds for a task that is not in a queue yet, and for a task that a thread runs. These two
-  /// are recognised because a thread refers to them.
+  /// If a task finishes without a suspension, its resume address remains an adapter of the runtime, as at its start. A
+  /// task that is not in a queue yet, and a task that a thread runs, have such an address too. Such an unfinished task
+  /// is recognised because a thread refers to it.
   private func finishedTasks(_ tasks: [BlockID], _ threads: [SnapshotThread]) -> Set<UInt32> {
     var finished: Set<UInt32> = []
     var atBeginning: Set<UInt32> = []

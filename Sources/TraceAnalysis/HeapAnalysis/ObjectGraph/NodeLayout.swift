@@ -13,12 +13,11 @@ package protocol LayoutSource: AnyObject {
   func bufferedValue(ofTypeWithMetadata address: UInt64) -> BufferedValue?
   /// The first word of a metadata record, which is its kind; nil if unknown.
   func metadataKind(at address: UInt64) -> UInt64?
-  /// The 8 bytes at an address, from the heap image or an image's file; nil if unknown.
+  /// The 8 bytes at an address, from the heap image or a loaded image's file; nil if unknown.
   func word(at address: UInt64) -> UInt64?
   /// Whether values of the type whose metadata is at an address have no size; false if that is unknown.
   func hasNoSize(valuesOfTypeAt address: UInt64) -> Bool
-  /// Returns the addresses of the exported variable with the given name, one for each concurrency runtime in the
-  /// process.
+  /// Returns the addresses of an exported variable, one for each concurrency runtime of the process.
   func addresses(ofConcurrencyVariable name: String) -> [UInt64]
   /// Returns whether a concurrency runtime of the process has a function with the given name.
   func hasConcurrency(function name: String) -> Bool
@@ -40,7 +39,7 @@ struct NodeLayout {
     var offset: UInt64
     var strength: EdgeStrength
     var label: UInt32
-    /// The label without the name of an enum case. It is used while the active case is unknown.
+    /// The label without the name of an enum case, for use while the active case is unknown.
     var unnamedLabel: UInt32
     /// `ReferenceField.isAlwaysSet`
     var isRequired = false
@@ -56,8 +55,8 @@ struct NodeLayout {
     var label: UInt32?
     /// The label without the name of an enum case, like `Reference.unnamedLabel`.
     var unnamedLabel: UInt32?
-    /// If this part is the buffer of an `any P`: the offset of the metadata of the value in the buffer. The buffer's
-    /// first word is an object, a box with the value, or the value's first word.
+    /// For the buffer of an `any P`: the offset of the metadata of the value in the buffer. The buffer's first word is
+    /// an object, a box with the value, or the value's first word.
     var metadataOffset: UInt64?
     var conditions: [PayloadSelector.Condition] = []
   }
@@ -74,18 +73,18 @@ struct NodeLayout {
     var conditions: [[PayloadSelector.Condition]] = []
     /// By index of a reference: the kind and type of its target.
     var targets: [ReferenceTarget] = []
-    /// Offsets of words whose lowest byte is in the image if that byte may be the case of an enumeration.
+    /// The range of offsets where the heap image keeps a word's lowest byte if the byte may be the case of an
+    /// enumeration.
     var caseBytes: Range<UInt64> = 0..<0
-    /// The part is the values of a dictionary. Older images lack the case bytes of such values.
+    /// True if the part is the values of a dictionary. Older heap images lack the case bytes of such values.
     var isOfDictionaryValues = false
-    /// Ranges outside all references and opaque parts. By reflection, these ranges have no references. If a word there
-    /// is the address of an object, it still counts as a reference, since a missed reference makes a false leak. The
-    /// ranges leave out each word that contains a value smaller than a word: the rest of that word is padding with old
-    /// contents.
+    /// Ranges outside all references and opaque parts. By reflection, these ranges have no references. But if a word
+    /// there is the address of an object, it counts as a reference, since a missed reference makes a false leak. Words
+    /// with a value smaller than a word are left out: the rest of such a word is padding with old contents.
     var gaps: [Range<UInt64>] = []
     /// Words of plain data outside `gaps` where the bytes of an address may begin.
     var numbers: [Range<UInt64>] = []
-    /// The values have parts smaller than a word, such as bytes. An address may begin at any of these parts.
+    /// True if the values have parts smaller than a word, such as bytes. An address may begin at any of these parts.
     var hasNarrowParts = false
   }
   enum Tail {
@@ -194,11 +193,11 @@ extension NodeLayout.Part {
     findNumbers(in: whole, narrow: narrow)
   }
 
-  /// The number of bytes of an address that may be other than 0.
+  /// The number of bytes of an address that may differ from 0.
   private static let addressSize: UInt64 = 6
 
-  /// Finds the words where an address may begin that extends over several narrow values, such as bytes. The address
-  /// must not extend over padding.
+  /// Finds the words where an address may begin that spans several narrow values, such as bytes. The address must not
+  /// span padding.
   private mutating func findNumbers(in whole: Range<UInt64>, narrow: [Range<Int>]) {
     guard !narrow.isEmpty else { return }
     let values = narrow.map {

@@ -1,4 +1,5 @@
-// Adds the references in a block to the graph: by its fields if its type is reflected, else by its words.
+// Adds the references in a block to the graph. Reads the fields if the type is reflected, and otherwise scans the
+// words.
 
 import CTraceFormat
 import CHeapScan
@@ -49,7 +50,7 @@ extension ObjectGraphBuilder {
     default:
       guard block.size > 16 else { return }
       addSideTable(node, block)
-      // After `deinit`, the words of the fields are no references any more. While `deinit` runs, they still are.
+      // After `deinit`, the words of the fields are no longer references. While `deinit` runs, they still are.
       if deinitialised.contains(UInt32(node)), !ending.contains(UInt32(node)) { return }
       let end = block.address &+ block.size
       if isEmptyCollection(types[row].kind, block) { return }
@@ -80,8 +81,8 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Returns whether the bytes of a block from `size` on are the allocator's padding. This holds for closures and
-  /// boxes, which have no elements behind their captures.
+  /// Returns whether the bytes of a block from `size` on are the allocator's padding. This can be true only for
+  /// closures and boxes, which have no elements after their captures.
   private func isLeftOver(behind size: UInt64, _ block: LiveBlock, _ kind: NodeKind) -> Bool {
     (kind == .closure || kind == .box) && isListed(block) && block.mayHaveSize((size &+ 7) & ~7, isListed: true)
   }
@@ -112,12 +113,12 @@ extension ObjectGraphBuilder {
     if !part.gaps.isEmpty { readGaps(part, of: node, block, at: base, limit: limit) }
     for words in part.numbers where base < limit && words.lowerBound < limit - base {
       let end = base + min(limit - base, words.upperBound)
-      // If the last word holds a tag, a case or a number with a mark, the image has the address in the next word.
+      // If the last word holds a tag, a case or a number with a mark, the heap image has the address in the next word.
       let isMoved = end < limit && image.word(at: end - 8).map { numberTarget(of: $0) == nil } ?? false
       readNumbers(node, base + words.lowerBound..<(isMoved ? end + 8 : end))
     }
-    // A value in a buffer may have enumerations itself. They share `selection` with this part's enumerations, so they
-    // are read last.
+    // A value in a buffer may itself have enumerations. They share `selection` with this part's enumerations, so read
+    // them last.
     var inline: [(part: NodeLayout.Part, limit: UInt64)] = []
     for opaque in part.opaque where base < limit && opaque.range.lowerBound < limit - base {
       let isNamed = opaque.conditions.isEmpty || selection.isNamed(opaque.conditions)
@@ -126,7 +127,7 @@ extension ObjectGraphBuilder {
       var from = max(base + opaque.range.lowerBound, block.address + 16)
       let to = base + min(limit - base, opaque.range.upperBound)
       if !isNamed {
-        // Another active case may define some of the words as references: scan only the words between them.
+        // Another active case may define some of these words as references. Scan only the words between them.
         for index in part.references.indices
         where !part.conditions[index].isEmpty && selection.isActive(part.conditions[index]) {
           let known = base &+ part.references[index].offset
@@ -148,8 +149,8 @@ extension ObjectGraphBuilder {
     for value in inline { read(value.part, of: node, block, at: base, limit: value.limit) }
   }
 
-  /// Reads the buffer of an `any P` by the type of the value in it. Returns false if nothing was read, since the type
-  /// is unknown or its object was not found.
+  /// Reads the buffer of an `any P` according to the type of the value in it. Returns false if it read nothing, because
+  /// the type is unknown or its object was not found.
   private mutating func readBuffer(
     _ opaque: NodeLayout.Opaque, of node: Int, _ block: LiveBlock, at start: UInt64, base: UInt64, limit: UInt64,
     _ inline: inout [(part: NodeLayout.Part, limit: UInt64)]
@@ -215,15 +216,15 @@ extension ObjectGraphBuilder {
     return result
   }
 
-  /// Returns whether a class of the given name has instances. Otherwise the name may belong to an enumeration, or to a
-  /// class that itself has no instances, only subclasses with instances.
+  /// Returns whether a class of the given name has instances. If not, the name may belong to an enumeration, or to a
+  /// class whose subclasses alone have instances.
   private mutating func isClass(_ name: String) -> Bool {
     if classNames.isEmpty { classNames = Set(types.lazy.filter { $0.kind == .object }.map(\.qualifiedName)) }
     return classNames.contains(name)
   }
 
-  /// Adds references for words outside all fields that are exactly the address of an object. If another word leads to a
-  /// block, it is recorded as a number.
+  /// Adds a reference for each word outside all fields that is exactly the address of an object. A word that points to
+  /// another block is recorded as a number.
   private mutating func readGaps(
     _ part: NodeLayout.Part, of node: Int, _ block: LiveBlock, at base: UInt64, limit: UInt64
   ) {
@@ -246,8 +247,8 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Returns the address of a reference's word; nil if the word is behind `limit`. References are in order of offset,
-  /// so all later ones are behind `limit` as well.
+  /// Returns the address of a reference's word; nil if the word extends beyond `limit`. References are in order of
+  /// offset, so all later ones are beyond `limit` as well.
   @inline(__always)
   private func place(of reference: NodeLayout.Reference, _ base: UInt64, _ limit: UInt64) -> UInt64? {
     let (place, overflow) = base.addingReportingOverflow(reference.offset)
@@ -269,7 +270,7 @@ extension ObjectGraphBuilder {
       }
       if isNamed { continue }
       var last: (label: UInt32, strength: EdgeStrength)?
-      // If no case with a reference here may be active, the word is a number in the payload of another case.
+      // If no case with a reference here may be active, the word is a number in another case's payload.
       if !alternatives.contains(where: { selection.isActive(part.conditions[$0]) }),
         let number = numberTarget(of: word), Int(number) != node
       {
@@ -308,8 +309,8 @@ extension ObjectGraphBuilder {
             isTargetOfOtherClass: isOfOtherClass(found, at: target, than: reference.className)))
       }
     }
-    // An unmanaged reference may lead anywhere in a block. A counted reference leads to an object's start. Only a task
-    // among the frames of another task starts inside a block.
+    // An unmanaged reference may point anywhere in a block. A counted reference points to the start of an object, and
+    // only a task among the frames of another task starts inside a block.
     guard heap[found].address == target || reference.strength == .unmanaged else {
       if let parent = parent(ofTaskAt: target, in: found), parent != UInt32(node) {
         addEdge(from: UInt32(node), to: parent, label: label, kind: reference.strength.rawValue)
@@ -320,8 +321,8 @@ extension ObjectGraphBuilder {
   }
 
   /// Returns the task whose frames contain the `async let` task at an address. `async let` allocates a child task among
-  /// the frames of its parent, which waits for the child. So a reference that can resume the child can indirectly
-  /// resume the parent.
+  /// the frames of its parent, and the parent waits for the child. So a reference that can resume the child can
+  /// indirectly resume the parent.
   mutating func parent(ofTaskAt address: UInt64, in found: BlockID) -> UInt32? {
     guard heap[found].address != address else { return nil }
     let isTaskBlock = types[Int(nodeTypes[Int(found.rawValue)])].kind == .task
@@ -350,8 +351,8 @@ extension ObjectGraphBuilder {
     dangling.append(reference)
   }
 
-  /// Returns whether an object is certainly no instance of a reference's declared class: the object's class and all
-  /// superclasses are known, and none is the declared class.
+  /// Returns whether an object is certainly not an instance of a reference's declared class. This is certain if the
+  /// object's class and all superclasses are known, and none of them is the declared class.
   private mutating func isOfOtherClass(_ found: BlockID, at address: UInt64, than declared: String?) -> Bool {
     let row = Int(nodeTypes[Int(found.rawValue)])
     guard let declared, heap[found].address == address, types[row].kind == .object,
@@ -361,8 +362,8 @@ extension ObjectGraphBuilder {
     return !classNames.contains { ReferentName.withoutFiles($0) == declared }
   }
 
-  /// Adds an edge, unless it repeats the previous edge. So a row of equal references, as in a table filled with one
-  /// object, gives one edge. In a row of scanned words to one target, only the first word gives an edge.
+  /// Adds an edge, unless it repeats the previous edge. So a run of equal references, as in a table filled with one
+  /// object, gives one edge. In a run of scanned words with one target, only the first word gives an edge.
   @inline(__always)
   mutating func addEdge(from source: UInt32, to target: UInt32, label: UInt32, kind: UInt8) {
     if last.target == target, last.source == source, last.kind == kind,

@@ -42,13 +42,14 @@ package enum NodeKind: UInt8, Codable, Hashable, Sendable {
 /// A type of node. Blocks of one type differ only in their contents.
 package struct NodeType: Hashable, Sendable {
   package var kind: NodeKind
-  /// The type's name in the runtime, with modules. For malloc'd blocks, the allocating function that was called.
+  /// The type's name in the runtime, with modules. For malloc'd blocks: the name of the function that allocated the
+  /// block.
   package var qualifiedName: String
   /// The name without modules, with Swift's short forms for collections: `[Node]`, `[String: Handler]`.
   package var name: String
   /// The type's number in the trace; 0 for blocks that are no objects.
   package var typeID: UInt32
-  /// True if reflection knows the fields, so that blocks are not scanned for words that look like pointers.
+  /// True if reflection knows the fields. Otherwise blocks are scanned for words that look like pointers.
   var isReflected = false
 
   package init(kind: NodeKind, qualifiedName: String, name: String, typeID: UInt32, isReflected: Bool = false) {

@@ -3,10 +3,10 @@
 import CHeapScan
 import TraceReading
 
-/// The live heap of a snapshot as a graph: its nodes are the blocks in order of address, then the roots.
+/// The live heap of a snapshot as a graph. Its nodes are the blocks in order of address, followed by the roots.
 ///
-/// Memory: 6 bytes a block and 9 a reference, besides the heap and the image. For one thread at a time: the graph is
-/// immutable, but reads of the image change a cache.
+/// Memory: 6 bytes a block and 9 a reference, besides the heap and the heap image. The graph is immutable, but reads of
+/// the heap image change a cache. So it is for one thread at a time.
 package final class ObjectGraph {
   package let snapshot: TraceSnapshot
   package let heap: LiveHeap
@@ -20,27 +20,26 @@ package final class ObjectGraph {
   /// The blocks of objects whose `deinit` has begun, but whose memory is not freed.
   package let deinitialised: NodeSet
   /// The blocks that may have been freed and reused without a record. They were allocated before calls went missing
-  /// from the trace, and nothing in the image proves that they are still there.
+  /// from the trace, and nothing in the heap image proves that they are still allocated.
   package let uncertain: NodeSet
-  /// True if the graph has every reference of the process that the image should show.
+  /// True if the graph has every reference of the process that the heap image should show.
   package let isWhole: Bool
-  /// The task of each slab, by node of the slab. A slab is a block that a task allocated for the frames of its
-  /// functions.
+  /// The task of each slab. The key is the slab's node. A task allocates slabs for the frames of its functions.
   package let taskOfSlab: [UInt32: UInt32]
   /// The Swift module of the executable, guessed from its name.
   package let mainModule: String
-  /// Names of the fields that hold references, by index into `types`. No names if the layout is unknown or was not
-  /// looked up.
+  /// Names of the fields that hold references, by index into `types`. Empty if the layout is unknown or was not looked
+  /// up.
   let fieldNames: [[String]]
   /// References without ownership whose target is no longer allocated, or has probably been reused.
   package let dangling: [DanglingReference]
-  /// Numbers that equal addresses of blocks, in places where their type has no references.
+  /// Numbers that equal addresses of blocks, in places that hold no references according to the type.
   package let numbers: [NumberReference]
   /// The known states of tasks, by node.
   package let taskStates: [UInt32: TaskState]
   /// Tasks that may react to a cancellation.
   package let cancellableTasks: Set<NodeID>
-  /// Tasks of unknown layout. The references that resume them cannot be seen.
+  /// Tasks of unknown layout. The graph lacks the references that can resume them.
   package let unknownTasks: [NodeID]
   /// Types that were scanned because their fields are unknown; by index into `types`.
   package let scannedTypes: [Int]
@@ -59,10 +58,10 @@ package final class ObjectGraph {
     package var from: BlockID
     package var label: EdgeLabelID
     package var target: UInt64
-    /// The type of the block that is now at the target has another name than the reference's type. The reference
-    /// dangles only if an object of its type was freed there.
+    /// True if the block now at the target has a type of another name than the reference's type. The reference dangles
+    /// only if an object of its own type was freed there.
     package var isTargetReused = false
-    /// The object that is now at the target is certainly no instance of the reference's class.
+    /// True if the object now at the target is certainly not an instance of the reference's class.
     package var isTargetOfOtherClass = false
   }
 
@@ -71,7 +70,7 @@ package final class ObjectGraph {
     .strong, .conservative, .unmanaged, .bookkeeping, .taskLink, .surplus,
   ])
 
-  /// The kinds of edges through which a lost object keeps other lost objects. The lost objects then have one cause.
+  /// The kinds of edges through which a lost object keeps other lost objects alive. Such objects share one cause.
   package static let keeping: EdgeKinds = EdgeKinds([.strong, .conservative, .unmanaged, .bookkeeping])
 
   /// True if the trace may lack allocations of memory in use.
@@ -85,7 +84,7 @@ package final class ObjectGraph {
   package func label(_ id: UInt32) -> EdgeLabel? { id < 1 << 31 ? labels[Int(id)] : nil }
   package var rootNodes: [UInt32] { (heap.count..<heap.count + roots.roots.count).map { UInt32($0) } }
 
-  /// Returns the counts of an object; nil if the image lacks them.
+  /// Returns the counts of an object; nil if the heap image lacks them.
   package func referenceCount(of node: UInt32) -> ReferenceCount? {
     ObjectGraph.referenceCount(of: heap[BlockID(node)].address, in: image)
   }
@@ -134,10 +133,11 @@ package final class ObjectGraph {
 }
 
 extension ObjectGraph {
-  /// The resumption addresses of a suspended task's functions, innermost first; at most 65.
+  /// Returns the addresses where a suspended task's functions resume, innermost first; at most 65.
   ///
-  /// Byte offsets in a task: 56 the address in the innermost function, 64 its context. In a context: 0 the next outer
-  /// context, 8 the address. Seen with Swift 6.1.2 and 6.3.1. Source: swiftlang/swift, include/swift/ABI/Task.h.
+  /// Byte offsets in a task: 56 the resume address of the innermost function, 64 its context. Byte offsets in a
+  /// context: 0 the next outer context, 8 the resume address. Seen with Swift 6.1.2 and 6.3.1. Source: swiftlang/swift,
+  /// include/swift/ABI/Task.h.
   package func resumptions(of task: NodeID) -> [UInt64] {
     let start = heap[BlockID(task)].address
     var addresses = [image.word(at: start &+ 56)]
@@ -190,7 +190,7 @@ package struct ReferenceCount: Codable, Hashable, Sendable {
     self.weak = UInt32(truncatingIfNeeded: weak ?? 0)
   }
 
-  /// Returns the address of the side table if the word holds that instead of counts; otherwise nil.
+  /// Returns the address of the side table if the word holds an address instead of counts; otherwise nil.
   static func sideTable(_ bits: UInt64) -> UInt64? {
     lt_counts_are_in_side_table(bits) ? lt_side_table_of(bits) : nil
   }

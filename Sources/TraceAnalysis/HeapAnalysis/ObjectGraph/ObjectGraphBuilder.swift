@@ -1,4 +1,4 @@
-// Reads every live block of a heap image for the references in it.
+// Builds the graph of a heap image by reading every live block for references.
 
 import TraceReading
 
@@ -25,10 +25,10 @@ package struct ObjectGraphBuilder {
   var taskMemory: TaskMemory
   var taskWords = TaskWords()
   var taskWaits = TaskWaits()
-  /// Words that lead to a task but cannot resume it. They are handles, unless the task's reference count leaves no room
-  /// for handles.
+  /// Words that lead to a task but cannot resume it. They are handles if the task's reference count leaves room for
+  /// handles.
   var handles: [(source: UInt32, target: UInt32, label: UInt32, strength: EdgeStrength)] = []
-  /// The ranges of tasks and slabs that hold nothing, by block, in order.
+  /// The ranges of tasks and slabs whose words keep nothing, in order. The key is the block.
   var unused: [UInt32: [Range<UInt64>]] = [:]
   var taskRegistry: TaskRegistry?
   /// Tasks whose layout is unknown.
@@ -42,8 +42,8 @@ package struct ObjectGraphBuilder {
   var numbers: [ObjectGraph.NumberReference] = []
   var heapExtent: Range<UInt64>
   let selection: PayloadSelection
-  /// Caches whether a reference can lead to a type, since names are slow to compare. A key has the reference's label in
-  /// its upper half, and the type's row in its lower half.
+  /// Caches whether a reference can lead to a type, since comparing names is slow. The upper half of a key is the
+  /// reference's label, and the lower half is the type's row.
   var fitting: [UInt64: Bool] = [:]
   var classNames: Set<String> = []
   var isTaskMetadata: [UInt64: Bool] = [:]
@@ -52,11 +52,11 @@ package struct ObjectGraphBuilder {
 
   static let danglingLimit = 100_000
   static let numberLimit = 1 << 22
-  /// The most addresses whose results each cache holds.
+  /// The maximum number of entries in each cache.
   static let metadataLimit = 1 << 16
 
-  /// The key for a type in the buffer of an `any P`. It has the buffer's offset because captures have no labels to
-  /// distinguish their buffers.
+  /// The key for a type in the buffer of an `any P`. The key includes the buffer's offset, since captures have no
+  /// labels to tell their buffers apart.
   struct BufferKey: Hashable {
     var metadata: UInt64
     var label: UInt32?
@@ -79,13 +79,13 @@ package struct ObjectGraphBuilder {
   }
 
   /// - Parameters:
-  ///   - contents: the possible contents of a block that is no Swift object.
-  ///   - typeOf: the type of a block, and the call that allocated it. The type is nil for a block that is no Swift
-  ///     object.
-  ///   - gaps: the times when the trace may lack calls.
-  ///   - lacksThreads: whether threads that are missing from the image may have held blocks.
-  ///   - isListed: whether a block comes from a list of live blocks, not from events. Its size is then the one that the
-  ///     C library allocated.
+  ///   - contents: returns the possible contents of a block that is no Swift object.
+  ///   - typeOf: returns the type of a block, and the call that allocated the block. The type is nil if the block is no
+  ///     Swift object.
+  ///   - gaps: the periods when the trace may lack calls.
+  ///   - lacksThreads: whether threads that are missing from the heap image may have held blocks.
+  ///   - isListed: returns whether a block comes from a list of live blocks, not from events. The size of such a block
+  ///     is the size that the C library allocated, not the requested size.
   package static func build(
     _ snapshot: TraceSnapshot, heap: LiveHeap, image: HeapImage, roots: HeapRoots,
     typeOf: (LiveBlock) -> (type: TraceType?, operation: Operation),
@@ -100,8 +100,8 @@ package struct ObjectGraphBuilder {
     builder.findEnding(snapshot)
     builder.readDispatchMemory()
     builder.readTaskMemory(snapshot)
-    // Read blocks that may be side tables last. By then, weak references have shown which of them are side tables, and
-    // those are not scanned.
+    // Read blocks that may be side tables last. By then, weak references have identified the real side tables, and
+    // these are not scanned.
     for node in 0..<heap.count where !builder.mayBeSideTable(node) { builder.read(node) }
     for node in 0..<heap.count where builder.mayBeSideTable(node) { builder.read(node) }
     builder.addHandles()
@@ -151,8 +151,8 @@ package struct ObjectGraphBuilder {
     selection = PayloadSelection(image, of: snapshot)
     heapExtent = (heap.blocks.first?.address ?? 0)..<(heap.blocks.last.map { $0.address &+ max($0.size, 1) } ?? 0)
   }
-  /// Returns whether the reference count of a block covers all its holders. The count of a task does not: a waiting
-  /// task is not kept by counted references.
+  /// Returns whether the reference count of a block covers all its holders. This is false for a task: counted
+  /// references do not keep a waiting task alive.
   func isCountedByRuntime(_ node: NodeID) -> Bool {
     let kind = types[Int(nodeTypes[Int(node)])].kind
     return kind.isCounted && kind != .task

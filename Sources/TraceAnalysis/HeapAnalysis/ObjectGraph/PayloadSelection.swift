@@ -3,25 +3,25 @@
 import CTraceFormat
 import TraceReading
 
-/// The active cases of a value's enumerations, found by the words of the image that identify them.
+/// The active cases of a value's enumerations, found by the words of the heap image that identify them.
 ///
-/// If these words are missing, all possible cases count as active, since a missed reference makes a false leak. But
-/// none counts as named, since a wrong name misleads. One selection is reused for all values of a heap.
+/// If these words are missing, all possible cases count as active, since a missed reference makes a false leak. But no
+/// case counts as named, since a wrong name misleads. One selection is reused for all values of a heap.
 final class PayloadSelection {
   private let image: HeapImage
-  /// True if the image has the bits of references that are no part of an address.
+  /// True if the heap image has the bits of references that are no part of an address.
   private let hasReferenceTags: Bool
-  /// True if the image has the bytes of enumeration cases at the offsets in `Part.caseBytes`.
+  /// True if the heap image has the bytes of enumeration cases at the offsets in `Part.caseBytes`.
   private let hasCaseBytes: Bool
-  /// True if the image has these bytes also for values of dictionaries.
+  /// True if the heap image also has these bytes for values of dictionaries.
   private let hasValueCaseBytes: Bool
-  /// The cases that may be active, as bits, by selector of the last part read. A pointer, since retains and releases of
-  /// an array would take most of the time.
+  /// The cases of the last part read that may be active. Each element belongs to one selector and has one bit per case.
+  /// This is a pointer because an array's retains and releases would take most of the time.
   private let active = UnsafeMutablePointer<UInt64>.allocate(capacity: PayloadSelector.limit)
   private let named = UnsafeMutablePointer<UInt64>.allocate(capacity: PayloadSelector.limit)
 
-  /// The upper bits of a word that are no part of an address. The bits below the alignment of objects are always in the
-  /// image.
+  /// The upper bits of a word that are no part of an address. The heap image always has the bits below the alignment of
+  /// objects.
   private static let topBits = ~LT_WORD_ADDRESS_MASK
   private static let addressBits: UInt64 = ~topBits & ~7
   private static let lowBits: UInt64 = 7
@@ -43,8 +43,8 @@ final class PayloadSelection {
   /// Finds the active cases of the value at `base`. Linear in the value's enumerations, their bits and references.
   ///
   /// - Parameters:
-  ///   - isMetadata: whether a type's metadata is at an address.
-  ///   - fits: whether the reference at an index of the part can lead to the block at an address.
+  ///   - isMetadata: returns whether a type's metadata is at an address.
+  ///   - fits: returns whether the reference at an index of the part can lead to the block at an address.
   func select(_ part: NodeLayout.Part, at base: UInt64, isMetadata: (UInt64) -> Bool, fits: (Int, UInt64) -> Bool) {
     let hasCaseBytes = part.isOfDictionaryValues ? hasValueCaseBytes : hasCaseBytes
     let caseBytes = hasCaseBytes ? part.caseBytes : 0..<0
@@ -68,26 +68,26 @@ final class PayloadSelection {
       named[index] = 0
       if let number = caseNumber(by: selector, base, caseBytes) {
         guard number & ~possible == 0 else { continue }
-        // Skip a payload that contradicts the discriminator. Only an enumeration that keeps old words may still have a
-        // payload of another case.
+        // Skip a payload that contradicts the discriminator. An earlier case's payload can remain only in an
+        // enumeration that keeps old words.
         if number == 0, evident & possible != 0, !selector.keepsOldWords, !selector.isCertain { continue }
         active[index] = number
         named[index] = number
       } else if !selector.keepsOldWords {
-        // Only the payloads can identify the case. They do, since this enumeration does not keep payloads of earlier
+        // Only the payloads can identify the case. They can, since this enumeration does not keep payloads of earlier
         // cases.
         named[index] = possible.nonzeroBitCount <= 1 ? possible : fitting(possible, index, part, base, fits)
       }
     }
   }
 
-  /// Returns whether all of the cases may be active.
+  /// Returns whether the cases of all conditions may be active.
   func isActive(_ conditions: [PayloadSelector.Condition]) -> Bool {
     for condition in conditions where active[condition.selector] & condition.cases == 0 { return false }
     return true
   }
 
-  /// Returns whether exactly these cases are active.
+  /// Returns whether exactly the cases of the conditions are active.
   func isNamed(_ conditions: [PayloadSelector.Condition]) -> Bool {
     for condition in conditions
     where named[condition.selector] != condition.cases || condition.cases == PayloadSelector.shared { return false }
@@ -115,8 +115,8 @@ final class PayloadSelection {
     return word & Self.addressBits
   }
 
-  /// Returns the bit of the active case, by the enumeration's discriminator. 0 if that case has no payload with parts,
-  /// and nil if the image lacks the discriminator.
+  /// Returns the bit of the active case according to the enumeration's discriminator. 0 if that case has no payload
+  /// with parts, nil if the heap image lacks the discriminator.
   private func caseNumber(by selector: PayloadSelector, _ base: UInt64, _ caseBytes: Range<UInt64>) -> UInt64? {
     switch selector.discriminator {
     case .unknown: return nil
@@ -125,8 +125,8 @@ final class PayloadSelection {
       return selector.isCertain ? 0 : nil
     case .number:
       guard let word = selector.words.first, hasReferenceTags else { return nil }
-      // The recorder keeps the three lowest bits of a word that is no address. Cases without a payload have numbers
-      // from 1 on; 0 is a payload that is nil.
+      // The recorder keeps the three lowest bits of a word that is no address. Cases without a payload are numbered
+      // from 1; 0 means that the payload is nil.
       return address(at: base &+ word.offset) == nil
         && image.word(at: base &+ word.offset).map { $0 & Self.lowBits != 0 } ?? false ? 0 : selector.cases
     case .zeros:
@@ -151,15 +151,15 @@ final class PayloadSelection {
           rest &= rest - 1
         }
       }
-      // A byte that is no case belongs to an address among bytes. The image stores such an address as the word where
-      // the address begins.
+      // A byte that is no case belongs to an address among bytes. The heap image stores such an address as the word
+      // where the address begins.
       if selector.hasByteTag, PayloadSelector.neverCases.contains(number) { return nil }
       return number < selector.table.count ? selector.table[number] : nil
     }
   }
 
-  /// Returns a word if the image has all its bits in the mask. A word that is missing from the image may be 0, or data
-  /// of the program.
+  /// Returns a word if the heap image has all its bits in the mask. A word that the heap image lacks may be 0, or plain
+  /// data of the program.
   @inline(__always)
   private func value(of word: PayloadSelector.Word, _ base: UInt64, _ caseBytes: Range<UInt64>) -> UInt64? {
     if word.mask & Self.topBits != 0, !hasReferenceTags { return nil }
@@ -169,8 +169,8 @@ final class PayloadSelection {
       return isByteAlone ? nil : value
     }
     // The recorder keeps a byte only if its value is small or close to 255. So a missing byte means case 0 only if the
-    // case is in the byte's lowest bits. If the case is in the upper bits, the payload in the lower bits may have
-    // another value than 0, and the byte may be missing for that reason.
+    // lowest bits of the byte are the case. If the upper bits are the case, the byte may be missing because the payload
+    // in the lower bits is not 0.
     let isCaseAlone = word.mask <= 0xFF && word.mask & (word.mask &+ 1) == 0
     return word.isReference && hasReferenceTags || isCaseAlone && caseBytes.contains(word.offset) ? 0 : nil
   }

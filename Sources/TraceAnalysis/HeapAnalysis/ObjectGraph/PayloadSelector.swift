@@ -4,7 +4,7 @@ import CHeapScan
 
 /// The words of a value that identify the active payload of an enumeration. Each case with parts has one bit, in order.
 ///
-/// Immutable. A class, so that nothing is copied for each of the millions of values.
+/// Immutable. This is a class so that reading a heap's millions of values copies nothing.
 final class PayloadSelector {
   /// A condition of a reference or an opaque part: one of these cases of a selector must be active.
   struct Condition {
@@ -42,10 +42,10 @@ final class PayloadSelector {
 
   let discriminator: Discriminator
   let words: [Word]
-  /// For a tag: the bit of each number's case, or 0 if that case has no parts.
+  /// For a tag: the bit of the case for each number, or 0 if that case has no parts.
   let table: [UInt64]
-  /// For an address: true if a word that is missing from the image is certainly no payload. False if the payload may be
-  /// a short string, which has no address.
+  /// For an address: true if a word that the heap image lacks is certainly no payload. False if the payload may be a
+  /// short string, which has no address.
   let isCertain: Bool
   let enclosing: [Condition]
   /// The bits of all cases with parts.
@@ -55,14 +55,14 @@ final class PayloadSelector {
 
   /// Values of a byte that are no case. The recorder does not keep such bytes.
   static let neverCases = LT_FIRST_NEVER_CASE..<LT_END_OF_NEVER_CASES
-  /// True if the tag takes a byte or more. The tag then has no case in `neverCases`.
+  /// True if the tag takes at least a byte. Then no case of the tag is in `neverCases`.
   var hasByteTag: Bool { table.count >= Self.neverCases.upperBound }
 
-  /// Cases beyond this number share the last bit, and are never distinguished.
+  /// Cases from this index on share the last bit, and are never distinguished.
   static let caseLimit = 63
   static let shared = UInt64(1) << UInt64(caseLimit)
-  /// The most enumerations in one value. Real values have some dozens. If a value has more than the limit, its cases
-  /// are not distinguished.
+  /// Maximum number of enumerations in one value. Real values have a few dozen. If a value has more than that, its
+  /// cases are not distinguished.
   static let limit = 4096
 
   static func bit(_ ordinal: Int) -> UInt64 { 1 << UInt64(min(ordinal, caseLimit)) }
@@ -106,8 +106,8 @@ final class PayloadSelector {
     }
   }
 
-  /// Returns whether a tag can be read. If a case is among `neverCases`, the recorder does not keep its byte, which
-  /// would then be read as 0.
+  /// Returns whether a tag can be read. The recorder does not keep bytes in `neverCases`, and they would be read as 0.
+  /// So a tag with a case in `neverCases` cannot be read.
   private static func isReadable(_ bits: [Int], _ numbers: [Int?]) -> Bool {
     guard bits.count < 16, zip(bits, bits.dropFirst()).allSatisfy({ $0 < $1 }) else { return false }
     return numbers.count < neverCases.upperBound || numbers[neverCases].allSatisfy { $0 == nil }

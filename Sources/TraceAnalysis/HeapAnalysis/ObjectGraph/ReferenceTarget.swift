@@ -37,8 +37,8 @@ extension NodeKind {
 }
 
 extension ReferenceTarget {
-  /// Returns whether the target may be an instance of a class whose own name and superclasses' names are `classNames`.
-  /// Nil or empty `classNames` are unknown: the result is true.
+  /// Returns whether the target may be an instance of a class. `classNames` has the names of the class and its
+  /// superclasses. If it is nil or empty, the names are unknown and the result is true.
   func mayBeInstance(of classNames: [String]?) -> Bool {
     guard case .object = kind, let classNames, !classNames.isEmpty, !typeName.isEmpty, !typeName.hasPrefix("Swift."),
       !typeName.hasPrefix("Builtin.")

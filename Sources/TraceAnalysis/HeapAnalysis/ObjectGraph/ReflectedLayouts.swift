@@ -6,7 +6,7 @@ import TraceReading
 import TraceSymbolication
 
 extension HeapImage {
-  /// The words of this image, and the memory ranges that were captured.
+  /// The words of this heap image, and the memory ranges that were captured.
   struct Capture: CapturedWords {
     let image: HeapImage
     /// Captured regions, in order of address.
@@ -31,15 +31,16 @@ extension HeapImage {
   }
 }
 
-/// Layouts from the Swift runtime's own reflection. It reads the heap image, and the files of the program and the
-/// libraries that were loaded.
+/// Layouts from the Swift runtime's own reflection library. It reads the heap image, and the files of the program and
+/// of the libraries that were loaded.
 package final class ReflectedLayouts: LayoutSource {
   private let memory: ImageBackedMemory
   private let contents: ImageContents
   private let reflection: SwiftReflection?
   package let problem: String?
 
-  /// Starts the reflecting child process. `libraries`: see `RemoteMirrorLibrary`.
+  /// Starts the child process for reflection. `libraries`: candidate paths of the mirror library, see
+  /// `RemoteMirrorLibrary`.
   package init(_ contents: ImageContents, image: HeapImage, snapshot: TraceSnapshot, libraries: [String]) {
     self.contents = contents
     memory = ImageBackedMemory(images: contents, captured: HeapImage.Capture(image, snapshot))
@@ -92,7 +93,7 @@ package final class ReflectedLayouts: LayoutSource {
     let isLibrary = { (image: ImageContents.Image) in
       fileName(ofPath: image.loaded.path).hasPrefix("libswift_Concurrency")
     }
-    // The runtime may be linked into the program statically.
+    // The program may link the runtime statically.
     let shared = contents.images.filter(isLibrary).compactMap { $0.address(of: name, subject, in: SHT_DYNSYM) }
     return shared.isEmpty
       ? contents.images.filter { !isLibrary($0) }.compactMap { $0.address(of: name, subject, in: SHT_SYMTAB) } : shared

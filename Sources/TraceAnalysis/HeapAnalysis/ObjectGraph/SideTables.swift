@@ -4,8 +4,8 @@ import CHeapScan
 import TraceReading
 
 /// A block of the runtime that holds one object's address, then its counts. Weak references lead to the side table, not
-/// to the object. They keep the side table until the last of them ends, even after the object's memory was freed and
-/// reused. A side table owns nothing.
+/// to the object. They keep the side table allocated until the last of them ends, even after the object's memory is
+/// freed and reused. A side table owns nothing.
 enum SideTable {
   /// The size of a side table.
   static let size = UInt64(SWIFT_SIDE_TABLE_SIZE)
@@ -14,8 +14,8 @@ enum SideTable {
   /// The counts of a freed object: it is deinitialised, and no unowned reference remains.
   static let freedCounts = LT_FREED_OBJECT_COUNTS
 
-  /// Returns the object of a side table; nil if the object is gone. The object's count word must lead back to the
-  /// table: otherwise another object may have taken the memory. Expected constant time.
+  /// Returns the object of a side table; nil if the object is gone. The object's count word must lead back to the side
+  /// table; otherwise another object may use the memory now. Expected constant time.
   static func object(of table: UInt64, in image: HeapImage, _ heap: LiveHeap) -> BlockID? {
     guard let object = image.word(at: table), let found = heap.block(containing: object), heap[found].address == object,
       let bits = image.word(at: object &+ UInt64(SWIFT_OBJECT_COUNTS)), ReferenceCount.sideTable(bits) == table
@@ -23,8 +23,8 @@ enum SideTable {
     return found
   }
 
-  /// Returns whether a block that is no object may be the side table of an object that is gone. If the image has no
-  /// word in place of the counts, that is possible, since counts are no address.
+  /// Returns whether a block that is no object may be the side table of an object that is gone. It may be one if the
+  /// heap image lacks the word where the counts would be, since counts are no address.
   static func mayBeOrphan(_ block: LiveBlock, isListed: Bool, in image: HeapImage) -> Bool {
     guard block.mayHaveSize(size, isListed: isListed) else { return false }
     guard let counts = image.word(at: block.address &+ countsOffset) else { return true }

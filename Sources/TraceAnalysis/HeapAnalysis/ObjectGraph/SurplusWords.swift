@@ -1,21 +1,23 @@
 // Words that look like references, but cannot be references.
 
-/// Finds scanned words that hold nothing, by the reference counts of their targets.
+/// Finds scanned words that keep nothing, by the reference counts of their targets.
 ///
-/// Frames of tasks, and memory of unknown layout, have words left over from earlier uses. Such a word may join objects
-/// that are lost for separate reasons. Among a hundred leaked sessions, some then seem to keep others, at random. An
-/// object's reference count is the number of its references. If the known fields account for all of these references,
-/// no scanned word is a reference. If there are more scanned words than remaining references, the words in blocks that
-/// the object itself keeps alive come first, since they may close a cycle.
+/// Frames of tasks, and memory of unknown layout, have words left over from earlier uses. Such a word may connect
+/// objects that were lost for separate reasons. Among a hundred leaked sessions, some would then seem to keep others,
+/// at random.
 ///
-/// Such words become edges of the kind `surplus`. Objects that a root reaches over such an edge are still in use, since
-/// a function may use an object without a counted reference.
+/// An object's reference count is the number of its references. If the known fields account for all of these
+/// references, no scanned word is a reference. If there are more scanned words than remaining references, words in
+/// blocks that the object itself keeps alive count first, since they may close a cycle.
+///
+/// The words that do not count become edges of the kind `surplus`. Objects that a root reaches over such an edge are
+/// still in use, since a function may use an object without a counted reference.
 struct SurplusWords {
   private let graph: HeapGraph
   private let heap: LiveHeap
   private let image: HeapImage
   private let taskOfSlab: [UInt32: UInt32]
-  /// Returns whether a node's fields hold their targets.
+  /// Returns whether a node's fields keep their targets alive.
   private let isHolder: (NodeID) -> Bool
   /// Returns whether the runtime counts all references to a node.
   private let isCounted: (NodeID) -> Bool
@@ -24,11 +26,11 @@ struct SurplusWords {
   private let guesses: NodeCounts
   /// The number of references in known fields to each node. Only the targets of scanned words are counted.
   private let held: NodeCounts
-  /// Nodes that are the targets of more scanned words than their counts allow besides the references in known fields.
+  /// Nodes with more incoming scanned words than their reference counts allow, after the references in known fields.
   private let open: NodeSet
 
-  /// The most nodes of an island of lost objects; few islands are larger. In a larger island, all scanned words count
-  /// as references.
+  /// Maximum number of nodes in an island of lost objects; few islands are larger. In a larger island, all scanned
+  /// words count as references.
   private static let islandLimit = 4096
   /// The most edges that are followed for all islands together.
   private static let stepLimit = 1 << 22
@@ -45,8 +47,8 @@ struct SurplusWords {
     open = NodeSet(bound: graph.nodeCount)
   }
 
-  /// Marks the surplus words. Call it before the graph is shared. O(nodes + edges), and a bounded search for each node
-  /// with too many scanned words. Uses up to 2 bytes a node until it returns.
+  /// Marks the surplus words. Call this before the graph is shared. O(nodes + edges), and a bounded search for each
+  /// node with too many scanned words. Working memory: up to 2 bytes a node.
   func mark(roots: some Sequence<NodeID>) {
     countGuesses()
     countHeld()
@@ -81,8 +83,8 @@ struct SurplusWords {
     return count.strong > known ? count.strong - known : 0
   }
 
-  /// Counts the scanned words that lead to each node. A word elsewhere that leads to the memory of a task's frames is
-  /// surplus: the task alone owns that memory.
+  /// Counts the scanned words that lead to each node. A task alone owns the memory of its frames, so a word elsewhere
+  /// that leads there is surplus.
   private func countGuesses() {
     for node in 0..<NodeID(graph.nodeCount) {
       for edge in graph.edges(from: node) where graph.kind(of: edge) == Self.guess {
@@ -127,7 +129,7 @@ struct SurplusWords {
     }
   }
 
-  /// Returns the nodes that a node certainly keeps; nil if there are too many.
+  /// Returns the nodes that a node certainly keeps alive; nil if there are too many.
   private func island(of node: NodeID, _ steps: inout Int) -> Set<NodeID>? {
     var island: Set<NodeID> = [node]
     var pending = [node]

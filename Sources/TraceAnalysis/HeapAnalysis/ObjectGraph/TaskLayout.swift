@@ -2,9 +2,9 @@
 
 /// The layout of tasks, from variables of the process's concurrency runtimes.
 ///
-/// Since Swift 6.1 a runtime exports a version number of the layout for debuggers, and since 6.2 also the size of a
-/// task's header. Swift 6.0 exports neither, and has the layout of 6.1. It is recognised by a function that no earlier
-/// runtime exports.
+/// Since Swift 6.1, a runtime exports a version number of the layout for debuggers. Since 6.2, it also exports the size
+/// of a task's header. Swift 6.0 exports neither, and has the layout of 6.1. It is recognised by a function that no
+/// earlier runtime exports.
 ///
 /// Source: swiftlang/swift, include/swift/Runtime/Debug.h and Concurrency.h; seen with the libraries of Swift 6.0.3,
 /// 6.1.2, 6.2.3 and 6.3.1.
@@ -23,8 +23,8 @@ struct TaskLayout {
   let remark: String?
 
   /// - Parameters:
-  ///   - variable: the values of the exported variable with the given name, one for each runtime.
-  ///   - exports: whether a runtime exports a function with the given name.
+  ///   - variable: returns the values of the exported variable with the given name, one for each runtime.
+  ///   - exports: returns whether a runtime exports a function with the given name.
   init(variable: (String) -> [UInt64], exports: (String) -> Bool) {
     let versions = variable(Self.versionVariable).map { $0 & 0xFFFF_FFFF }
     let sizes = variable(Self.sizeVariable).map { $0 & 0xFFFF_FFFF }

@@ -2,48 +2,49 @@
 
 import CHeapScan
 
-/// A task allocates its functions' frames as a stack, in slabs. The first slab is usually in the task's own block; the
-/// others are malloc blocks. Freed frames are behind a slab's bytes in use. Their words are no references any more.
+/// Finds the slabs of tasks, and the parts of slabs in use. A task allocates its functions' frames as a stack, in
+/// slabs. The first slab is usually in the task's own block; the others are malloc blocks. Freed frames follow a slab's
+/// bytes in use. Their words are no longer references.
 ///
 /// Source: swiftlang/swift, stdlib/public/runtime/StackAllocator.h and stdlib/public/Concurrency/TaskPrivate.h; seen
-/// with Swift 6.1.2 and 6.3.1, where a task's allocator begins at byte 112 with the addresses of the last allocation
-/// and of the first slab. The allocator is found by the word that leads to a slab.
+/// with Swift 6.1.2 and 6.3.1. There, a task's allocator begins at byte 112, with the addresses of the last allocation
+/// and of the first slab. This type finds the allocator by the word that leads to a slab.
 struct TaskMemory {
   /// The task of each slab, by the slab's block.
   private(set) var taskOfSlab: [UInt32: UInt32] = [:]
-  /// The outer task of each slab that belongs to an inner task, by the slab's block. `async let` makes an inner task
-  /// among the outer task's frames. Such a slab counts as an ordinary malloc block, except for the references that its
-  /// words keep.
+  /// The outer task of each slab that belongs to an inner task. The key is the slab's block. `async let` makes an inner
+  /// task among the outer task's frames. Such a slab counts as an ordinary malloc block. Only the references that its
+  /// words keep differ.
   private(set) var outerTaskOfSlab: [UInt32: UInt32] = [:]
-  /// Addresses that look like tasks among the frames of other tasks. Some of these tasks may have ended, if their
-  /// memory has not been overwritten.
+  /// Addresses among the frames of tasks that look like other tasks. Some of these tasks may have ended without their
+  /// memory being overwritten.
   private(set) var innerTasks: Set<UInt64> = []
-  /// The words behind the last frame in a task or a slab, by block.
+  /// The words after the last frame in a task or a slab, by block.
   private(set) var unused: [UInt32: Range<UInt64>] = [:]
 
   private let heap: LiveHeap
   private let image: HeapImage
   private let isSlabMetadata: (UInt64) -> Bool
 
-  /// Offsets in a task: the two words through which its scheduler links it. Source: swiftlang/swift,
+  /// Byte offsets in a task of the two words that link the task into its scheduler's queue. Source: swiftlang/swift,
   /// include/swift/ABI/Task.h, Job.
   static let queueLinks: Range<UInt64> = 16..<32
   /// These offsets count from the start of a slab.
   private static let nextOffset = UInt64(SWIFT_SLAB_NEXT)
   private static let countsOffset = UInt64(SWIFT_SLAB_COUNTS)
   static let headerSize = UInt64(SWIFT_SLAB_HEADER)
-  /// Offset in the header of an allocation, which begins with the address of the previous allocation.
+  /// Offset in an allocation's header. The header begins with the address of the previous allocation.
   private static let slabOffset = UInt64(SWIFT_SLAB_ALLOCATION_SLAB)
   private static let allocationHeaderSize = UInt64(SWIFT_SLAB_ALLOCATION_HEADER)
-  /// The offsets where a task's allocator may be: behind the scheduler's words and the flags.
+  /// The offsets where a task's allocator may be: after the scheduler's words and the flags.
   private static let allocatorRange: Range<UInt64> = 64..<512
   /// The allocator's offset in the runtimes that were examined.
   private static let allocatorOffset: UInt64 = 112
-  /// Smaller blocks are no slabs: the runtime asks for at least 1 KiB less some bytes.
+  /// Smaller blocks are no slabs: the runtime requests at least 1 KiB less some bytes.
   private static let minSlabSize: UInt64 = 256
   private static let slabLimit = 1 << 16
 
-  /// - Parameter isSlabMetadata: whether an address is the address of a metadata record that no type has.
+  /// - Parameter isSlabMetadata: returns whether an address is the address of a metadata record that no type has.
   init(heap: LiveHeap, image: HeapImage, isSlabMetadata: @escaping (UInt64) -> Bool) {
     self.heap = heap
     self.image = image
@@ -54,13 +55,14 @@ struct TaskMemory {
     var start: UInt64
     /// The slab's own block, or the task's block that contains the slab.
     var block: BlockID
-    /// The number of bytes behind the header, and of those in use. Nil if the recorder did not recognise the slab: then
-    /// the image lacks these numbers.
+    /// The number of bytes after the slab's header, and the number of those bytes in use. Nil if the recorder did not
+    /// recognise the slab; the heap image then lacks these numbers.
     var counts: (capacity: UInt64, used: UInt64)?
     var next: UInt64?
   }
 
-  /// Adds the slabs of a task. `isPlain`: whether a block is no object. Linear in the task's own words and its slabs.
+  /// Adds the slabs of a task. `isPlain` returns whether a block is no object. Linear in the task's own words and its
+  /// slabs.
   mutating func add(_ task: BlockID, isPlain: (BlockID) -> Bool) {
     let block = heap[task]
     guard block.size > Self.allocatorRange.lowerBound else { return }
@@ -84,12 +86,12 @@ struct TaskMemory {
       isKnownPlace: first.allocator - block.address == Self.allocatorOffset)
   }
 
-  /// Adds the slabs of inner tasks among the frames of `tasks`, and recursively of tasks among the frames of inner
-  /// tasks. Add `tasks` before. Linear in the words of frames and in the slabs.
+  /// Adds the slabs of inner tasks among the frames of `tasks`, and recursively the slabs of their own inner tasks.
+  /// Call `add` for `tasks` first. Linear in the words of frames and in the slabs.
   mutating func addInner(of tasks: [BlockID], isPlain: (BlockID) -> Bool) {
     let metadata = Set(tasks.compactMap { image.word(at: heap[$0].address) })
-    // A slab that was seen before is followed by slabs that were seen before. So each list is followed only once, even
-    // in a forged trace.
+    // If a slab was seen before, so were all slabs after it in the list. So each list is followed only once, even in a
+    // forged trace.
     var followed: Set<UInt64> = []
     var pending = tasks.map { (block: $0, task: $0.rawValue) }
     pending += taskOfSlab.sorted { $0.key < $1.key }.map { (BlockID($0.key), $0.value) }
@@ -119,8 +121,8 @@ struct TaskMemory {
     }
   }
 
-  /// Returns whether all of a task's frames are freed. The allocator is at its known offset, and its first slab must
-  /// have counts.
+  /// Returns whether all of a task's frames are freed. True only if the allocator is at its known offset, and its first
+  /// slab has counts.
   func hasNoFrames(_ task: BlockID) -> Bool {
     let allocator = heap[task].address &+ Self.allocatorOffset
     guard image.word(at: allocator) == nil, let first = image.word(at: allocator &+ 8),
@@ -129,8 +131,8 @@ struct TaskMemory {
     return counts >> 32 == 0
   }
 
-  /// Returns the task that a timer resumes. `address` is the record that is the context of the timer's source, and
-  /// `slab` the block that contains the record.
+  /// Returns the task that a timer resumes. The context of the timer's source is a record at `address`, and `slab` is
+  /// the block that contains the record.
   ///
   /// A sleep with a tolerance uses a dispatch source. The source's context is a record among the task's frames, with
   /// the addresses of the source and the task. For a sleep without a tolerance, the timer's context is the task itself.
@@ -143,8 +145,8 @@ struct TaskMemory {
     return task
   }
 
-  /// Returns the words behind the last frame of a suspended inner task, by block. `record` is the record of the task's
-  /// wait. It is the task's last allocation, so the frames end with it.
+  /// Returns the words after the last frame of a suspended inner task, by block. `record` is the record of the task's
+  /// wait. The record is the task's last allocation, so the frames end with the record.
   func unused(behind record: Range<UInt64>) -> [(block: UInt32, words: Range<UInt64>)] {
     guard let slab = image.word(at: record.lowerBound &- Self.allocationHeaderSize &+ Self.slabOffset),
       slab < record.lowerBound, image.word(at: slab).map(isSlabMetadata) == true,
@@ -175,8 +177,8 @@ struct TaskMemory {
     return Slab(start: address, block: block, counts: counts, next: image.word(at: address &+ Self.nextOffset))
   }
 
-  /// Marks the unused words of a task's slabs. Slabs after the slab of the last allocation are empty. If anything
-  /// contradicts that, all slabs count as in use.
+  /// Marks the unused words of a task's slabs. Slabs after the slab of the last allocation are empty. If any word
+  /// contradicts this, all slabs count as in use.
   private mutating func markUnused(_ slabs: [Slab], lastAllocation: UInt64?, isKnownPlace: Bool) {
     var inUse = 0
     if let lastAllocation {
@@ -192,14 +194,14 @@ struct TaskMemory {
       inUse = index + 1
     }
     if slabs[inUse...].contains(where: { $0.counts.map { $0.used > 0 } ?? false }) { return }
-    // No frame is allocated, as in a task that has not begun. That is certain only if the allocator is at its known
-    // offset, or if a slab has counts.
+    // No frame is allocated, for example in a task that has not begun. This is certain only if the allocator is at its
+    // known offset, or if a slab has counts.
     if inUse == 0, !isKnownPlace, !slabs.contains(where: { $0.counts != nil }) { return }
     for (index, slab) in slabs.enumerated() {
       let block = heap[slab.block]
       let used = index < inUse ? slab.counts?.used : 0
       guard let used else { continue }
-      // The slab extends to the end of its block, even if that is the task's block: stdlib/public/Concurrency/Task.cpp.
+      // The slab extends to the end of its block, even in a task's own block: stdlib/public/Concurrency/Task.cpp.
       let end = block.address + block.size
       let start = slab.start + Self.headerSize + used
       if start < end { unused[slab.block.rawValue] = start..<end }

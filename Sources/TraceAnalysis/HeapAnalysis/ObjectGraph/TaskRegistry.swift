@@ -1,10 +1,10 @@
 // The lists where newer Swift runtimes link all tasks for debuggers.
 
-/// The addresses of a runtime's lists of all tasks. The lists own nothing. If they were not recognised, every task
-/// would be reachable.
+/// The addresses of a runtime's lists of all tasks. The lists own nothing. Unless they are recognised, every task looks
+/// reachable.
 ///
-/// An exported variable contains 64 heads of lists, 64 bytes apart. Each task has two words: the next task and the
-/// previous one. The offset of these words in a task is not exported, so it is derived from the lists.
+/// An exported variable contains 64 list heads, 64 bytes apart. Each task has two words for its list: the next task and
+/// the previous one. The offset of these words in a task is not exported, so this type derives it from the lists.
 ///
 /// Source: swiftlang/swift, stdlib/public/Concurrency/TaskRegistry.h and TaskPrivate.h, of the pull request 90547;
 /// after Swift 6.3.
@@ -12,7 +12,7 @@ struct TaskRegistry {
   static let variable = "_swift_concurrency_task_registry"
   static let headCount: UInt64 = 64
   static let headStride: UInt64 = 64
-  /// The links are in the runtime's private part, behind a task's header and before its frames.
+  /// The links are in the runtime's private part, after a task's header and before its frames.
   private static let linkOffsets = stride(from: 64 as UInt64, to: 512, by: 8)
 
   /// Addresses of the lists' heads.
@@ -24,7 +24,8 @@ struct TaskRegistry {
 
   /// - Parameters:
   ///   - variables: the addresses of the exported variable, one for each runtime of the process.
-  ///   - isTask: whether a task is at an address, in its own block or among the frames of the task that made it.
+  ///   - isTask: returns whether a task is at an address, in its own block or among the frames of the task that made
+  ///     it.
   ///   - taskCount: the number of tasks with blocks of their own.
   ///
   /// Linear in the tasks, times the offsets that may link them.
@@ -36,8 +37,8 @@ struct TaskRegistry {
     self.heads = heads
     let firsts = heads.compactMap { image.word(at: $0) }.filter(isTask).sorted()
     guard !firsts.isEmpty else { return }
-    /// Returns how many tasks all lists have besides their first ones, if tasks are linked at the given offset. Nil if
-    /// the words there contradict that.
+    /// Returns the number of tasks in all lists, without the first task of each list, on the assumption that the links
+    /// are at the given offset. Nil if the words there contradict the assumption.
     func followers(_ offset: UInt64) -> Int? {
       var count = 0
       var seen: Set<UInt64> = []

@@ -12,33 +12,33 @@ package enum TaskState: Hashable, Sendable {
 
 /// The event that a suspended task waits for.
 package enum TaskWait: String, Codable, Hashable, Sendable {
-  /// Any code that has the task's address can resume it.
+  /// A continuation. Any code that has the task's address can resume it.
   case continuation
-  /// The end of another task, or of a group's child, resumes the task.
+  /// The end of another task, or of a group's child. That end resumes the task.
   case end
 }
 
 /// Distinguishes words that can resume a suspended task from words that are left over.
 ///
 /// A task that is suspended or queued has a record of its wait. The record lies among the task's own frames, and the
-/// runtime's private part of the task has its address. The record names the awaited thing: a continuation, another
-/// task, a group of children, or an executor. So
+/// runtime's private part of the task has the record's address. The record identifies the awaited thing: a
+/// continuation, another task, a group of children, or an executor. This allows two conclusions:
 ///
-/// - a task that waits for anything but an executor is in no executor's queue, so its links are left over,
-/// - a task that waits for the end of a task or of a group's child has no continuation. A word that leads to such a
+/// - A task that waits for anything but an executor is in no executor's queue, so its links are left over.
+/// - A task that waits for the end of a task or of a group's child has no continuation. A word that leads to such a
 ///   task is a handle, or left over.
 ///
 /// The runtime makes the record after it suspends the task, and before any other code can learn of the suspension. The
 /// runtime changes the record before it puts the task into a queue. A thread that resumes the tasks in the waiting list
-/// of an ended task first removes them from that list. So the conclusions hold for an image taken between any two
+/// of an ended task first removes them from that list. So the conclusions hold for a heap image taken between any two
 /// instructions.
 ///
-/// Byte offsets in a task: 64 the context it resumes with, 104 its innermost status record, 112 the last allocation of
-/// a frame, 160 the record of its wait. That record is the innermost status record and the last allocation. Offsets in
-/// the record: 8 the next outer record, 16 the awaited thing, 40 the task. The image holds no plain numbers, so the
-/// awaited thing shows the kind of wait: the task's own context, a task, or a group. Offsets in a group: 0 its table of
-/// functions, 88 the task that waits for a child. The status records for a group and for child tasks have the children
-/// from 16 on.
+/// Byte offsets in a task: 64 the context that it resumes with, 104 its innermost status record, 112 the last
+/// allocation of a frame, 160 the record of its wait. The record of the wait is also the innermost status record and
+/// the last allocation. Byte offsets in the record: 8 the next outer record, 16 the awaited thing, 40 the task. The
+/// heap image holds no plain numbers, so the awaited thing shows the kind of wait: it is the task's own context, a
+/// task, or a group. Byte offsets in a group: 0 its table of functions, 88 the task that waits for a child. The status
+/// records for a group and for child tasks have the children from 16 on.
 ///
 /// A parent cancels its children through a list. The parent's record leads to the first child and, for a group, to the
 /// last child. A child has two words: its parent, and the next child. None of these words resumes a child that waits
@@ -47,10 +47,10 @@ package enum TaskWait: String, Codable, Hashable, Sendable {
 /// Source: swiftlang/swift, include/swift/ABI/TaskStatus.h (TaskDependencyStatusRecord),
 /// stdlib/public/Concurrency/TaskPrivate.h (flagAsSuspended, flagAsAndEnqueueOnExecutor), Task.cpp (waitFuture,
 /// completeFuture) and TaskGroup.cpp; seen with Swift 6.0.3 and 6.3.1. In a runtime with another layout the words do
-/// not lead to one another, and nothing is concluded.
+/// not lead to one another, and this type concludes nothing.
 struct TaskWaits {
-  /// What each suspended task waits for, by the task's address. Only tasks whose record and awaited thing agree are
-  /// included.
+  /// What each suspended task waits for, by the task's address. Includes only tasks whose record and awaited thing
+  /// agree.
   private(set) var waits: [UInt64: TaskWait] = [:]
   /// The address of the record of each task's wait, by the task's address.
   private(set) var records: [UInt64: UInt64] = [:]
@@ -59,8 +59,8 @@ struct TaskWaits {
   private(set) var hearing: Set<UInt64> = []
   /// Addresses of queue links that are left over.
   private(set) var leftOverLinks: Set<UInt64> = []
-  /// Addresses of the words through which a task's end resumes other tasks, or through which a cancellation reaches a
-  /// task.
+  /// Addresses of the words through which a task's end resumes other tasks, and of the words that pass a cancellation
+  /// on to a task.
   private(set) var used: Set<UInt64> = []
   /// Addresses of the words that link children: to the first child, to the last, and from each child to the next.
   private(set) var childLinks: Set<UInt64> = []
@@ -80,8 +80,8 @@ struct TaskWaits {
   private static let allocationHeaderSize = UInt64(SWIFT_SLAB_ALLOCATION_HEADER)
   /// This offset counts from the start of a group.
   private static let groupWaiterOffset: UInt64 = 88
-  /// A future begins at one of these offsets in a task. It is behind the header, and behind the words for a parent and
-  /// a group if there are any.
+  /// A future begins at one of these offsets in a task. It follows the header and, if present, the words for a parent
+  /// and a group.
   private static let futures = stride(from: InitialTaskMemory.minHeaderSize, through: 248, by: 8)
   /// The word of a child that leads to its parent is at one of these offsets.
   private static let parents = stride(from: InitialTaskMemory.minHeaderSize, through: headerEnd - 8, by: 8)
@@ -91,13 +91,13 @@ struct TaskWaits {
   private static let stateBits: UInt64 = 7
   private static let recordLimit = 1 << 12
 
-  /// Makes a value that knows of no task.
+  /// Makes an empty value, without any task.
   init() {}
 
   /// - Parameters:
   ///   - tasks: addresses of tasks of a known layout, in their own blocks or among the frames of other tasks.
-  ///   - isTask: whether a task is at an address.
-  ///   - isImage: whether an address lies in an image.
+  ///   - isTask: returns whether a task is at an address.
+  ///   - isImage: returns whether an address lies in a loaded image.
   ///
   /// Linear in the tasks and their status records.
   init(
@@ -138,16 +138,16 @@ struct TaskWaits {
     return address.map(used.contains) ?? false
   }
 
-  /// Returns whether a word leads to a child that it can only cancel, without effect. Such a child has finished, or
-  /// waits for a continuation and has no cancellation handler. A group keeps the results of finished children through
-  /// other words.
+  /// Returns whether a word leads to a child, and serves only to cancel the child, without effect. Such a child has
+  /// finished, or waits for a continuation and has no cancellation handler. A group keeps the results of finished
+  /// children through other words.
   func cancelsInVain(_ address: UInt64, _ word: UInt64) -> Bool {
     guard childLinks.contains(address) else { return false }
     let child = word & ObjectGraphBuilder.addressBits & ~Self.stateBits
     return finished.contains(child) || waits[child] == .continuation && !hearing.contains(child)
   }
 
-  /// Returns whether a queue link is left over, or leads to a task that is not in that queue.
+  /// Returns whether a queue link is left over, or leads to a task that is not in the link's queue.
   func isLeftOverLink(_ address: UInt64, _ word: UInt64) -> Bool {
     if leftOverLinks.contains(address) { return true }
     return waits[word & ObjectGraphBuilder.addressBits & ~Self.stateBits] != nil && !used.contains(address)
@@ -158,8 +158,8 @@ struct TaskWaits {
     leftOverLinks.insert(task &+ TaskMemory.queueLinks.lowerBound &+ 8)
   }
 
-  /// Adds the two words of each status record that pass a task's cancellation on to children. In some kinds of records
-  /// these words hold something else. Returns the number of records.
+  /// Adds the two words of each status record that pass a task's cancellation on to children. In some kinds of records,
+  /// these words have another meaning. Returns the number of records.
   private mutating func addStatusRecords(of task: UInt64, _ image: HeapImage) -> Int {
     var next = image.word(at: task &+ Self.statusRecordOffset)
     var count = 0
@@ -172,8 +172,10 @@ struct TaskWaits {
   }
 
   /// Follows the list of tasks that wait for a task. The list begins in the task's future and continues in the first
-  /// link of each waiting task. The word after the head of the list is the type of the result. This distinguishes the
-  /// head from the word that leads to a child's parent: the next word is then another child, or 0.
+  /// link of each waiting task.
+  ///
+  /// The word after the list head is the type of the result. This tells the list head from the word that leads to a
+  /// child's parent: the word after that is another child, or 0.
   private mutating func addQueue(
     of task: UInt64, _ waiters: Set<UInt64>, _ image: HeapImage, _ isTask: (UInt64) -> Bool
   ) {
@@ -195,8 +197,8 @@ struct TaskWaits {
 
   /// Follows the list of children from each of a task's records. Linear in the records and the children.
   private mutating func addChildren(of task: UInt64, _ image: HeapImage, _ isTask: (UInt64) -> Bool) {
-    /// Returns the address of the word that leads from a child to the next child; nil if there is no child of the task
-    /// at `child`.
+    /// Returns the address of the word that leads from a child to the next child. Nil if no child of the task is at
+    /// `child`.
     func nextLink(of child: UInt64) -> UInt64? {
       guard isTask(child) else { return nil }
       return Self.parents.lazy.map { child &+ $0 }.first { image.word(at: $0) == task }.map { $0 &+ 8 }
@@ -206,8 +208,8 @@ struct TaskWaits {
     while let current = record, count < Self.recordLimit {
       record = image.word(at: current &+ Self.outerOffset)
       count += 1
-      // Skip the record of the wait: it may lead to an awaited task. That task leads back to this one, just as a child
-      // leads to its parent.
+      // Skip the record of the wait: it may lead to an awaited task. The awaited task leads back to this task, as a
+      // child leads to its parent.
       if current == records[task] { continue }
       var link = current &+ Self.subjectOffset
       var last: UInt64?

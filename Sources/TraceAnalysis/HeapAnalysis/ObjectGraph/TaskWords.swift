@@ -2,20 +2,20 @@
 
 import TraceReading
 
-/// Distinguishes the words of a task's own block that keep their targets from those that do not.
+/// Distinguishes the words of a task's own block that keep their targets from the words that do not.
 ///
-/// A task that waits keeps itself. Another task may have its address for one of three reasons: the other task resumes
-/// it at its own end, has a handle of it, or has a word left over from an earlier use of the memory. Words that resume
-/// a task have known places: a future leads to the task that waits for its result, and a child leads to its parent.
-/// Handles and left-over words look the same, and neither kind keeps a task. So if nothing can resume several tasks,
-/// each is lost for its own reason, unless it waits for another of them.
+/// A waiting task keeps itself alive. Another task may have its address for one of three reasons: the other task
+/// resumes it when the other task ends, has a handle to it, or has a word left over from an earlier use of the memory.
+/// Words that resume a task have known places: a future leads to the task that waits for its result, and a child leads
+/// to its parent. Handles and left-over words look the same, and neither kind keeps a task alive. So if nothing can
+/// resume several tasks, each is lost for its own reason, unless it waits for another of them.
 ///
-/// Other words of a task may keep their targets, except words that are not written before the task ends: the error in
-/// the prefix of its function, storage for a result of no size, and a word behind the task's end. A glibc block has
-/// such a word: the size of a task is a multiple of 16, and the block has 8 bytes more.
+/// Other words of a task may keep their targets. Three kinds of words do not, since they are not written before the
+/// task ends: the error in the prefix of the task's function, storage for a result of no size, and a word after the
+/// task's end. A glibc block has such a word: the size of a task is a multiple of 16, and the block has 8 bytes more.
 ///
-/// The initial context of a task is found by the words around the context; see `InitialTaskMemory` for their places and
-/// the source. If no context is found, every word of the task counts.
+/// The words around a task's initial context identify the context; see `InitialTaskMemory` for their places and the
+/// source. If no context is found, every word of the task counts.
 struct TaskWords {
   private struct Places {
     /// Addresses of the words that may lead to a task that this task resumes.
@@ -26,13 +26,13 @@ struct TaskWords {
 
   private var places: [UInt32: Places] = [:]
 
-  /// Makes a value that knows no task's words.
+  /// Makes an empty value, without any task.
   init() {}
 
   /// - Parameters:
   ///   - tasks: tasks of a known layout with blocks of their own.
-  ///   - isImage: whether an address lies in an image.
-  ///   - isEmpty: whether values of the type whose metadata is at an address have no size.
+  ///   - isImage: returns whether an address lies in a loaded image.
+  ///   - isEmpty: returns whether values of the type whose metadata is at an address have no size.
   ///
   /// Linear in the tasks' words.
   init(

@@ -5,19 +5,19 @@ import TraceReading
 import TraceSymbolication
 
 /// Blocks that hold only type records, found by the variables of the Swift runtime that lead to them. If the allocation
-/// of a block was not recorded, only the variable shows the block's contents. If such a block were not recognised,
-/// words that an earlier use left in it would keep their targets.
+/// of a block was not recorded, only the variable shows the block's contents. Without this type, words that an earlier
+/// use left in such a block would keep their targets.
 ///
-/// Blocks that only other tables lead to are not included. The word that leads there may be left over, and the block
-/// may belong to the program.
+/// Blocks that only other tables lead to are not included. The word that leads to such a block may be left over, and
+/// the block may belong to the program.
 package struct TypeRecordTables {
   private var addresses: Set<UInt64> = []
 
   private static let variables = RuleBook.shipped.table(.typeRecords, by: .variable)
 
-  /// - Parameter isListed: whether a block's allocation was not recorded. Only such blocks are checked.
+  /// - Parameter isListed: returns whether a block's allocation was not recorded. Only such blocks are checked.
   ///
-  /// Linear in the words of images' variables. The names of variables that lead to listed blocks are looked up.
+  /// Linear in the words of loaded images' variables. Looks up the names of variables that lead to listed blocks.
   package init(
     heap: LiveHeap, image: HeapImage, roots: HeapRoots, naming: any FrameNaming, isListed: (LiveBlock) -> Bool
   ) {

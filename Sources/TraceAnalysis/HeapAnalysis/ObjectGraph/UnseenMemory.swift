@@ -1,17 +1,17 @@
 // Memory where the trace may miss blocks, and the parts of that memory in use.
 
-/// The allocator's memory that no certain block covers, in a trace that lacks calls: gaps between known blocks, and
-/// blocks that may have been freed without a record.
+/// The allocator's memory that no certain block covers, in a trace that lacks calls. This memory is the gaps between
+/// known blocks, and the blocks that may have been freed without a record.
 ///
-/// If a block was allocated there without a record, it lies between two certain blocks, and a reference leads to it if
-/// it is in use. So if a pointer leads into the stretch between two certain blocks, the whole stretch counts as in use.
-/// Otherwise the stretch holds nothing: the words left over in freed memory do not count.
+/// A block that was allocated without a record lies between two certain blocks. If it is in use, a reference leads to
+/// it. So if a pointer leads into the stretch between two certain blocks, the whole stretch counts as in use. Otherwise
+/// the stretch keeps nothing, and the words left over in its freed memory do not count.
 struct UnseenMemory {
   /// Disjoint ranges, in order of address.
   private let stretches: [Range<UInt64>]
   private let reached: NodeSet
 
-  /// `parts`: the memory between known blocks, in order of address. Linear in the blocks and the image's words.
+  /// `parts`: the memory between known blocks, in order of address. Linear in the blocks and the heap image's words.
   init(_ parts: [Range<UInt64>], heap: LiveHeap, uncertain: NodeSet, roots: HeapRoots, image: HeapImage) {
     var ranges = parts
     uncertain.forEach { node in
@@ -32,7 +32,7 @@ struct UnseenMemory {
     mark(heap, uncertain, roots, image)
   }
 
-  /// Follows every word that looks like a pointer, without regard to types. So more memory may count as in use than is.
+  /// Follows every word that looks like a pointer, without regard to types. So memory may count as in use that is not.
   private func mark(_ heap: LiveHeap, _ uncertain: NodeSet, _ roots: HeapRoots, _ image: HeapImage) {
     let seen = NodeSet(bound: heap.count)
     var pending: [Range<UInt64>] = []
@@ -48,7 +48,7 @@ struct UnseenMemory {
     }
     for root in roots.roots where root.kind != .unseen {
       root.values.forEach { follow($0) }
-      // Skip words of such roots that lead to uncertain memory: the allocator's own variables lead to freed memory.
+      // Skip words of these roots that lead to uncertain memory: the allocator's own variables lead to freed memory.
       for range in root.ranges { image.forEachWord(in: range) { follow($1, mayLeadAnywhere: root.acceptsInterior) } }
     }
     while let range = pending.popLast() { image.forEachWord(in: range) { follow($1) } }

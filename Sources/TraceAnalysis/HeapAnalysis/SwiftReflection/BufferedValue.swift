@@ -3,8 +3,8 @@
 import CHeapScan
 import TraceReading
 
-/// How the buffer of an `any P` stores a value. The buffer always has three words. They hold the value itself or a
-/// reference to a box with the value. A smaller value leaves the remaining words unchanged.
+/// How the buffer of an `any P` stores a value. The buffer always has three words. They hold either the value itself,
+/// or a reference to a box with the value. If the value is smaller, the remaining words keep old contents.
 ///
 /// Seen with Swift 6.1.2 and 6.3.1.
 package enum BufferedValue: Hashable, Sendable {
@@ -16,10 +16,9 @@ package enum BufferedValue: Hashable, Sendable {
   package static let bufferSize = SWIFT_EXISTENTIAL_BUFFER
 
   /// Finds how values of the type with the given metadata are stored. `nil` if the metadata is not valid, or if parts
-  /// of it are unknown.
+  /// of the metadata are unknown.
   ///
-  /// - Parameter layout: returns the layout of the type's values. It is called only if the buffer holds the value
-  ///   itself.
+  /// - Parameter layout: returns the layout of the type's values. Called only if the buffer holds the value itself.
   init?(ofTypeWithMetadata metadata: RuntimeAddress, in memory: some TargetMemory, layout: () -> ValueLayout?) {
     guard metadata.rawValue & 7 == 0, let kind = memory.word(at: metadata).map(lt_metadata_kind) else { return nil }
     switch kind {

@@ -3,18 +3,18 @@
 import CHeapScan
 import TraceReading
 
-/// The metadata of a class in the traced process, and the needed parts of the class's descriptor.
+/// The metadata of a class in the traced process, and the parts of the class's descriptor that the analysis needs.
 struct ClassMetadata {
   let address: RuntimeAddress
   /// 0 for a root class.
   let superclass: RuntimeAddress
   let instanceSize: Int
-  /// Address of the class's descriptor, which lies in an image.
+  /// Address of the class's descriptor, which lies in a loaded image.
   let descriptor: RuntimeAddress
-  /// The number of bytes of the record from `address` on.
+  /// The size of the record in bytes, from `address` on.
   let recordSize: Int
 
-  /// The most bytes of one instance.
+  /// Maximum size of an instance in bytes.
   private static let instanceSizeLimit = 1 << 24
   private static let recordSizeLimit = 1 << 20
   /// The descriptor is the last part of a record that is read.
@@ -55,8 +55,8 @@ struct ClassMetadata {
     guard Int(lt_context_kind(flags)) == SWIFT_DESCRIBES_CLASS, count <= Self.fieldLimit else { return nil }
     if count == 0 { return [] }
     var start = Int(vector) * 8
-    // The superclass may grow without a new compilation of this class, so the vector begins at the end of the
-    // superclass's record.
+    // The superclass may grow without recompilation of this class, so the vector begins at the end of the superclass's
+    // record.
     if lt_flags_have_resilient_superclass(flags) { start += parent?.recordSize ?? 0 }
     guard start >= Self.minRecordSize, start + Int(count) * 8 <= recordSize else { return nil }
     let floor = parent?.instanceSize ?? SWIFT_OBJECT_HEADER

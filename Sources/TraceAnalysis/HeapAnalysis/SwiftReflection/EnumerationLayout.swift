@@ -15,8 +15,8 @@ package struct PayloadCase: Hashable, Sendable {
 
 /// An enumeration within an object or a value: only the payload of the active case is meaningful.
 ///
-/// Enumerations with a single reference in a single payload, such as optional objects, need no such layout: the word is
-/// a reference or not.
+/// An enumeration with one payload that is a single reference, such as an optional object, needs no such layout. Its
+/// word is either a reference or not.
 package struct EnumerationLayout: Hashable, Sendable {
   /// How to find the active case of a value.
   package enum Discriminator: Hashable, Sendable {
@@ -35,16 +35,16 @@ package struct EnumerationLayout: Hashable, Sendable {
     case zeros(bits: [Int])
   }
 
-  /// Named like `ReferenceField.name`; empty for the value itself.
+  /// Follows the rules of `ReferenceField.name`; empty if the enumeration is the value itself.
   package var name: String
   /// The payloads that contain this enumeration, from the outermost. Their enumerations come before this one.
   package var payloads: [PayloadCase]
   package var discriminator: Discriminator
   /// True if words of an earlier payload may remain after a change to another case. This happens if the value has parts
-  /// that can only be copied in place, such as `any P`, weak references, and values of generic type.
+  /// that can only be copied in place, such as `any P`, weak references, and values of generic types.
   var keepsOldWords: Bool
 
-  /// Offsets, in bytes, of words that in each payload hold a reference or nothing, apart from bits of the case. If the
+  /// Byte offsets of words that hold a reference or nothing in each payload, apart from bits of the case. If the heap
   /// image lacks such a word, the word is 0.
   var referenceWords: Set<Int>
 

@@ -1,12 +1,12 @@
-// The contents of loaded images, from their files.
+// The contents of loaded images (the executable and the libraries), from their files.
 
 import CElfutils
 import TraceReading
 import TraceSymbolication
 
-/// The bytes that were mapped from image files into the traced process.
+/// The bytes that were mapped from files into the traced process.
 ///
-/// A file with another build ID than the image is not used. For one thread at a time.
+/// A file is skipped if its build ID differs from the loaded image's build ID. For one thread at a time.
 package final class ImageContents {
   /// One loaded image and its file.
   struct Image {
@@ -28,7 +28,7 @@ package final class ImageContents {
     var fileBytes: UnsafeRawBufferPointer
   }
 
-  /// The most images whose files are opened. Real processes have at most some hundred images.
+  /// The maximum number of images whose files are opened. Real processes have at most a few hundred images.
   private static let limit = 1024
 
   let images: [Image]

@@ -2,23 +2,24 @@
 
 /// The parts of a layout that the mirror library may describe wrongly.
 ///
-/// The compiler lays out an enumeration of a generic type if its payloads have the same size for all bindings, for
-/// example references to instances of generic classes. Spare bits of the payloads then identify the case. The library
-/// wrongly adds a byte for the case, as the runtime does for payloads whose size depends on the parameters. Seen with
-/// Swift 6.1.2 and 6.3.1. Source: swiftlang/swift, stdlib/public/RemoteInspection/TypeLowering.cpp.
+/// For an enumeration of a generic type, the compiler fixes the layout if its payloads have the same size for all
+/// bindings. References to instances of generic classes are an example. Spare bits of the payloads then identify the
+/// case. The library wrongly adds a byte for the case. The runtime adds such a byte only for payloads whose size
+/// depends on the parameters. Seen with Swift 6.1.2 and 6.3.1. Source: swiftlang/swift,
+/// stdlib/public/RemoteInspection/TypeLowering.cpp.
 enum LayoutGuess: Hashable, Sendable {
   case none
   /// The bits of the case, and the size of the value, may be wrong. The offsets in payloads are right.
   case cases
-  /// The offsets of parts behind such an enumeration, or the contents of its payloads, may be wrong as well.
+  /// The offsets of parts after such an enumeration, or the contents of its payloads, may be wrong as well.
   case offsets
 }
 
 extension ValueLayout {
   /// Returns the reliable parts of the layout; nil if there are none.
   ///
-  /// If the guess is `cases`, the value's own size decides, since a byte for the case makes it longer. A structure's
-  /// size decides nothing, since padding may absorb the byte.
+  /// If the guess is `cases`, the value's own size decides, since an added byte for the case makes the value longer. A
+  /// structure's size decides nothing, since padding may absorb the byte.
   func confirmed(by size: ValueSize) -> ValueLayout? {
     switch (guess, size) {
     case (.none, _): return self

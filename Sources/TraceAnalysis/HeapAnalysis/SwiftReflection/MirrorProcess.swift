@@ -30,16 +30,16 @@ struct MirrorAnswer {
   var fields: [Field]
 }
 
-/// The child process with the remote mirror library. It is started by the initialiser, and again after a question ended
-/// it.
+/// The child process with the remote mirror library. The initialiser starts it. If a question crashes or blocks the
+/// child, another child starts.
 ///
-/// A question takes some ten microseconds, and the first question to a child up to some seconds. For one thread at a
-/// time.
+/// A question takes a few tens of microseconds. The first question to a child takes up to a few seconds. For one thread
+/// at a time.
 final class MirrorProcess {
-  /// After `died`, types of earlier answers are not valid any more.
+  /// After `died`, types of earlier answers are no longer valid.
   typealias Failure = SandboxedChild.Failure
 
-  /// The most time for questions that end the child. After that, no more questions are asked.
+  /// Maximum total time of questions that ended the child. After that, no more questions are sent.
   private static let lostTimeLimit = Duration.seconds(60)
 
   private let sections: ReflectionSections
@@ -53,7 +53,7 @@ final class MirrorProcess {
   /// The number of the current child, to distinguish types of different children.
   var generation: Int { child.generation }
 
-  /// Keeps the bytes of files that the regions point to.
+  /// Keeps the file bytes alive that the regions point to.
   private let contents: ImageContents
 
   private final class Reader {
@@ -86,8 +86,8 @@ final class MirrorProcess {
         images: UnsafePointer(starts.baseAddress), imageCount: starts.count))
     child = SandboxedChild(lostTimeLimit: Self.lostTimeLimit) { [input] in lt_mirror_start($0, input) }
     guard !starts.isEmpty else { throw .noReflectionSections }
-    // Swift initialises some state on first use, under a lock. Initialise it before the fork: in the child, a lock that
-    // another thread held at the fork is never released.
+    // Swift initialises some state on first use, under a lock. Initialise it before the fork: if another thread holds
+    // such a lock at the fork, the child's copy of the lock is never released.
     _ = memory.word(at: RuntimeAddress(starts[0]))
     _ = memory.word(at: contents.images[0].loaded.range.lowerBound)
     do {
@@ -149,7 +149,7 @@ enum MirrorCases {
   case number(offset: Int)
   case zeros(bits: [Int])
 
-  /// `nil` if the bytes are no whole answer.
+  /// Decodes an answer. `nil` if the bytes are not a complete answer.
   init?(_ bytes: UnsafeRawBufferPointer) {
     let size = MemoryLayout<lt_mirror_cases>.size
     guard bytes.count >= size else { return nil }
@@ -176,7 +176,7 @@ enum MirrorCases {
 }
 
 extension MirrorAnswer {
-  /// `nil` if the bytes are no whole answer.
+  /// Decodes an answer. `nil` if the bytes are not a complete answer.
   init?(_ bytes: UnsafeRawBufferPointer) {
     var rest = bytes
     func take(_ count: Int) -> UnsafeRawBufferPointer? {

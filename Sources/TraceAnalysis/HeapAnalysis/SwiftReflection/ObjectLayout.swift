@@ -8,8 +8,8 @@ package enum ReferenceStrength: Hashable, Sendable {
   /// The word is the address of a side table, not of the object.
   case weak
   case unowned
-  /// The reference is not counted: `unowned(unsafe)`, `Unmanaged`, and unsafe pointers, which may own memory that is no
-  /// object.
+  /// The reference is not counted: `unowned(unsafe)`, `Unmanaged`, and unsafe pointers. An unsafe pointer may own
+  /// memory that is no object.
   case unmanaged
 }
 
@@ -37,7 +37,7 @@ package struct ReferenceField: Hashable, Sendable {
   /// The field's name, such as `viewModel`, or `state.task` for a field of a structure. Empty for a capture, which has
   /// no name.
   package var name: String
-  /// If the reference exists only in one case of an enumeration: the name of the case. For nested enumerations, the
+  /// The name of the case, if the reference exists only in one case of an enumeration. For nested enumerations: the
   /// names from the outermost case on, separated by dots. Optionals have no case name. Fields of different cases may
   /// have the same offset.
   package var caseName: String?
@@ -45,7 +45,7 @@ package struct ReferenceField: Hashable, Sendable {
   package var kind: Kind
   /// The name of the target's type, without `Optional`; demangled if possible.
   package var typeName: String
-  /// The payloads that contain the word, from the outermost. The word is a reference if the cases of all of them are
+  /// The payloads that contain the word, from the outermost. The word is a reference if the case of each payload is
   /// active.
   package var payloads: [PayloadCase]
   /// True if the reference refers to an object and is not optional. While its payloads are active, the word is never 0
@@ -125,10 +125,10 @@ package struct ValueLayout: Hashable, Sendable {
   package var references: [ReferenceField]
   package var opaque: [OpaqueField]
   var enumerations: [EnumerationLayout] = []
-  /// Ranges of parts that are smaller than a word: a `Bool`, an `Int32`, the tag of an enumeration. The rest of such a
-  /// word is padding, which keeps its old contents.
+  /// Ranges of parts that are smaller than a word, such as a `Bool`, an `Int32`, or the tag of an enumeration. The rest
+  /// of such a word is padding, which keeps its old contents.
   var narrow: [Range<Int>] = []
-  /// The assumptions of the layout that the runtime's size of the type must confirm.
+  /// The assumptions of the layout that the size in the type's runtime metadata must confirm.
   var guess = LayoutGuess.none
 
   /// Returns the offset of the first value in memory that begins at `start`.
@@ -137,7 +137,7 @@ package struct ValueLayout: Hashable, Sendable {
   var holdsNoReferences: Bool { references.isEmpty && opaque.isEmpty }
 }
 
-/// The contents of a block behind its stored properties.
+/// The contents of a block after its stored properties.
 package enum ObjectTail: Hashable, Sendable {
   /// The contents are unknown, so any word may be a reference. In most classes there are none.
   case unknown

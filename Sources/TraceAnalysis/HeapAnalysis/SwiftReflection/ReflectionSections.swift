@@ -1,10 +1,10 @@
-// Presents the Swift reflection sections of images to the mirror library as small ELF images.
+// Presents the Swift reflection sections of loaded images to the mirror library as small ELF images.
 
 import CElfutils
 import CRemoteMirror
 
-/// For each image, an ELF header and section headers that the mirror library can read. In the process, section headers
-/// are not mapped.
+/// For each loaded image, an ELF header and section headers that the mirror library can read. The process itself has no
+/// section headers in memory.
 ///
 /// The library finds the sections of an ELF image through section headers, which have offsets from the start of the
 /// image. So this type makes such headers, at addresses that no process uses. They list only the reflection sections,
@@ -31,7 +31,7 @@ struct ReflectionSections {
     var bytes: UnsafeRawBufferPointer
   }
 
-  /// The memory of the headers is freed only by `deallocate`.
+  /// The caller must free the memory of the headers with `deallocate`.
   init(_ contents: ImageContents) {
     for image in contents.images {
       let sections = Self.sections(of: image)
@@ -57,7 +57,7 @@ struct ReflectionSections {
     }
   }
 
-  /// Removes sections that overlap a lower region. Images of a corrupt trace may overlap.
+  /// Removes each section that overlaps a section at a lower address. Images in a corrupt trace may overlap.
   private mutating func removeOverlaps() {
     var end: UInt64 = 0
     regions.removeAll { region in

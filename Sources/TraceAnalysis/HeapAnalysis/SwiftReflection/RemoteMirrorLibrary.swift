@@ -21,8 +21,8 @@ package enum SwiftReflectionError: Error, Hashable, Sendable {
 package enum RemoteMirrorLibrary {
   private static let name = "libswiftRemoteMirror.so"
 
-  /// Returns possible paths, in order of preference: in a release of leaktrace, beside the Swift runtime of this
-  /// program, beside the Swift runtime of the traced program, and in the toolchains on `path`.
+  /// Returns possible paths of the library, in order of preference: in a release of leaktrace, next to this program's
+  /// Swift runtime, next to the traced program's Swift runtime, and in the toolchains on `path`.
   ///
   /// - Parameter path: directories to search for `swiftc`, separated by colons, as in the environment's `PATH`.
   package static func candidates(images: [LoadedImage], path: String) -> [String] {
@@ -45,7 +45,7 @@ package enum RemoteMirrorLibrary {
     return directories.map { $0 + "/" + name }.filter { seen.insert($0).inserted }
   }
 
-  /// Loads the first candidate that exists and can be loaded. The caller releases it with `lt_mirror_release`.
+  /// Loads the first candidate that exists and can be loaded. The caller must release it with `lt_mirror_release`.
   static func load(_ candidates: [String]) throws(SwiftReflectionError) -> OpaquePointer {
     var failure: SwiftReflectionError?
     for path in candidates where access(path, R_OK) == 0 {

@@ -1,13 +1,13 @@
-// Finds an object's references from its metadata and the reflection sections of the program's images.
+// Finds an object's references from its metadata and the reflection sections of the program's loaded images.
 
 import CHeapScan
 import CRemoteMirror
 import PlatformRules
 import TraceReading
 
-/// Finds the layouts of Swift objects in a process. The process need not exist any more.
+/// Finds the layouts of Swift objects in a process. The process may have exited.
 ///
-/// The Swift runtime's remote mirror library reads the metadata, in a child process. If the library cannot read an
+/// The Swift runtime's remote mirror library reads the metadata in a child process. If the library cannot read an
 /// object, there is no layout, and the caller treats each word as a possible reference. Layouts are cached by metadata.
 /// For one thread at a time.
 package final class SwiftReflection {
@@ -19,16 +19,17 @@ package final class SwiftReflection {
   private var contexts: [RuntimeAddress: ObjectLayout?] = [:]
   private var valueTypes: [RuntimeAddress: ValueLayout?] = [:]
 
-  /// The most attempts for one object. Each attempt may end the child through another type of the object's parts.
+  /// Maximum number of attempts for one object. Each attempt may end the child through another type among the object's
+  /// parts.
   private static let attemptLimit = 4
-  /// The most classes in a chain of superclasses.
+  /// Maximum length of a chain of superclasses.
   private static let depthLimit = 256
-  /// The most bytes of one closure context.
+  /// Maximum size in bytes of a closure context.
   private static let sizeLimit = 1 << 24
 
   /// - Parameters:
   ///   - images: the files of the images that were loaded.
-  ///   - memory: the memory of the process. A child process uses a copy of it.
+  ///   - memory: the memory of the process. A child process uses a copy of this value.
   ///   - libraries: paths of the remote mirror library, in order of preference; see
   ///     `RemoteMirrorLibrary.candidates(images:path:)`.
   package init(images: ImageContents, memory: any TargetMemory, libraries: [String]) throws(SwiftReflectionError) {
@@ -96,7 +97,7 @@ package final class SwiftReflection {
     return layout
   }
 
-  /// Calls `body`, and calls it again if the type of a part ended the child. `values` then skips that type.
+  /// Calls `body`, and calls it again each time the type of a part ends the child. `values` then skips that type.
   private func attempt<Layout>(_ body: () throws(MirrorProcess.Failure) -> Layout?) -> Layout? {
     for _ in 0..<Self.attemptLimit {
       let fatal = values.fatal.count
@@ -182,8 +183,8 @@ package final class SwiftReflection {
     return answer
   }
 
-  /// Returns the stored properties of a class as opaque parts. If the type of one property is unknown, the library has
-  /// no layout of the whole class.
+  /// Returns the stored properties of a class as opaque parts. This is for classes that the library cannot lay out,
+  /// because the type of a property is unknown.
   private func opaqueFields(of part: ClassMetadata, from start: Int, offsets: [Int?], className: String)
     -> [OpaqueField]
   {
@@ -199,10 +200,10 @@ package final class SwiftReflection {
     }
   }
 
-  /// Classes of the runtime that have only a lock behind their stored properties.
+  /// Classes of the runtime that have only a lock after their stored properties.
   private static let withLockBehind = RuleBook.shipped.table(.lockBehind, by: .type)
 
-  /// Returns the contents that a class of the standard library has behind its stored properties.
+  /// Returns the contents that a class of the standard library has after its stored properties.
   private func tail(of answer: MirrorAnswer, _ class: ClassMetadata, layout: ObjectLayout) throws(MirrorProcess.Failure)
     -> ObjectTail
   {
@@ -239,8 +240,8 @@ package final class SwiftReflection {
 
   // MARK: Closure contexts, boxes, errors
 
-  /// Returns whether each context of a closure may have its own layout. This is so for a generic closure: the bindings
-  /// of its generic parameters are stored in the context itself.
+  /// Returns whether each context of a closure may have its own layout. This is true for a generic closure: each
+  /// context stores the bindings of the closure's generic parameters.
   func dependsOnInstance(_ metadata: RuntimeAddress) -> Bool {
     guard let descriptor = memory.word(at: RuntimeAddress(metadata.rawValue &+ UInt64(SWIFT_CONTEXT_DESCRIPTOR))),
       descriptor != 0
@@ -266,10 +267,10 @@ package final class SwiftReflection {
       tail: .unknown)
   }
 
-  /// Returns the layout of a context with one capture and no counted references. It may be the box of a variable. The
-  /// compiler uses one type of box for all such values of the same size and alignment, and describes the box by the
-  /// first such value (seen with Swift 6.3.1; swiftlang/swift, lib/IRGen/GenHeap.cpp, PODBoxTypeInfo). So any word may
-  /// be a pointer.
+  /// Returns the layout of a context with one capture and no counted references. The context may be the box of a
+  /// variable. The compiler uses one type of box for all such values of the same size and alignment. It describes this
+  /// type by the first such value, so any word may be a pointer. Seen with Swift 6.3.1; source: swiftlang/swift,
+  /// lib/IRGen/GenHeap.cpp, PODBoxTypeInfo.
   private func ofUncountedCapture(_ parts: ValueReflection.Parts, size: Int, name: String) -> ObjectLayout {
     let end = max(SWIFT_OBJECT_HEADER, (size + 7) & ~7)
     let references = parts.enumerations.isEmpty ? parts.references.sorted { $0.offset < $1.offset } : []
@@ -283,8 +284,8 @@ package final class SwiftReflection {
     return ObjectLayout(typeName: name, size: end, references: references, opaque: rest, tail: .unknown)
   }
 
-  /// Returns the layout of a box that the runtime made. Its metadata has the offset and the type of the value. The
-  /// library does not know such boxes.
+  /// Returns the layout of a box that the runtime made. The library does not know such boxes. The box's metadata has
+  /// the offset and the type of the value.
   private func boxLayout(_ metadata: RuntimeAddress) -> ObjectLayout? {
     guard let offset = memory.value(at: RuntimeAddress(metadata.rawValue &+ UInt64(SWIFT_BOX_OFFSET)), as: UInt32.self),
       (SWIFT_OBJECT_HEADER...4096).contains(Int(offset)),

@@ -4,8 +4,8 @@ import TraceReading
 
 /// The known bytes of the traced process.
 ///
-/// `SwiftReflection` also calls these functions in a child process, after `fork`. So they must not wait for other
-/// threads or start threads.
+/// `SwiftReflection` also calls these functions in a child process, after `fork`. So they must not start threads or
+/// wait for other threads.
 package protocol TargetMemory {
   /// Copies the bytes from an address on until `buffer` is full. Returns `false` if any byte is unknown.
   func read(_ address: RuntimeAddress, into buffer: UnsafeMutableRawBufferPointer) -> Bool
@@ -26,14 +26,14 @@ extension TargetMemory {
 package protocol CapturedWords {
   /// Returns the word at an address, which must be a multiple of 8; `nil` if it was not captured.
   func word(at address: RuntimeAddress) -> UInt64?
-  /// Returns whether memory at the address was captured. A word there that was left out counts as 0.
+  /// Returns whether memory at the address was captured. In captured memory, a word that was left out counts as 0.
   func covers(_ address: RuntimeAddress) -> Bool
 }
 
-/// Memory that combines image files with captured words.
+/// Memory that combines the files of loaded images with captured words.
 ///
-/// Captured words take precedence over an image's file, since relocation and the program change the bytes in memory.
-/// Bytes of an image beyond its file's contents are 0. `read` is O(bytes), plus a search among the images.
+/// Captured words take precedence over a file, since relocation and the program change the bytes in memory. Bytes of a
+/// loaded image beyond its file's contents are 0. `read` is O(bytes), plus a search among the images.
 package struct ImageBackedMemory: TargetMemory {
   private let images: ImageContents
   private let captured: any CapturedWords

@@ -6,7 +6,7 @@ import TraceSymbolication
 
 /// Unwinds the stacks of a heap image's threads. For one thread at a time.
 package final class ThreadFrames {
-  /// The words of the image. A missing word is unknown: it was 0, or no pointer.
+  /// The words of the heap image. A missing word is unknown: it was 0, or no pointer.
   private struct Words: CapturedWords {
     let image: HeapImage
     func word(at address: RuntimeAddress) -> UInt64? { image.word(at: address.rawValue) }
@@ -15,8 +15,8 @@ package final class ThreadFrames {
 
   private let unwinder: StackUnwinder
 
-  /// The DWARF numbers of the registers that a heap image has of each thread, in the order of `lt_snapshot_thread`: rax,
-  /// rbx, rcx, rdx, rsi, rdi, rbp, r8 to r15. Source: System V ABI, AMD64 supplement, figure 3.36.
+  /// The DWARF numbers of the registers that a heap image holds for each thread, in the order of `lt_snapshot_thread`:
+  /// rax, rbx, rcx, rdx, rsi, rdi, rbp, r8 to r15. Source: System V ABI, AMD64 supplement, figure 3.36.
   private static let recorded = [0, 3, 2, 1, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15]
 
   /// - Parameter contents: the files of the images that were loaded. The unwind tables come from them.
@@ -31,8 +31,8 @@ package final class ThreadFrames {
     unwinder = StackUnwinder(codes, .function(memory.read))
   }
 
-  /// Returns the code addresses of a thread's active functions, from the innermost to the start function of the thread;
-  /// `nil` unless all functions are found. The address of a caller is the return address.
+  /// Returns the code addresses of a thread's active functions, from the innermost to the thread's start function.
+  /// `nil` unless all functions are found. For callers, the addresses are return addresses.
   package func addresses(of thread: SnapshotThread) -> [UInt64]? {
     guard let stackPointer = thread.stackPointer else { return nil }
     var registers = StackUnwinder.Registers()
@@ -46,7 +46,7 @@ package final class ThreadFrames {
 }
 
 extension ImageContents.Image {
-  /// The address of the image's `.eh_frame_hdr` in the process; nil if it has none.
+  /// The address of the loaded image's `.eh_frame_hdr` in the process; nil if the image has none.
   fileprivate var unwindTable: UInt64? {
     var count = 0
     guard elf_getphdrnum(file.handle, &count) == 0 else { return nil }

@@ -83,7 +83,7 @@ final class ValueReflection {
     case LT_MIRROR_NO_PAYLOAD_ENUM: parts.narrow = Self.lastWord(of: answer)
     case LT_MIRROR_SINGLE_PAYLOAD_ENUM, LT_MIRROR_MULTI_PAYLOAD_ENUM:
       try appendPayloads(of: answer, to: &parts)
-      // Payloads share their words, so only the end of the value counts as narrow. The tag is there, behind the longest
+      // Payloads share their words, so only the end of the value counts as narrow. The tag is there, after the longest
       // payload.
       parts.narrow = Self.lastWord(of: answer)
       if answer.kind == LT_MIRROR_MULTI_PAYLOAD_ENUM, answer.typeName.contains("<"),
@@ -128,7 +128,8 @@ final class ValueReflection {
 
   /// - Parameters:
   ///   - end: the highest offset where the field may end.
-  ///   - hasOwnOffset: whether the offsets of this field and of the next come from metadata, and are no guess.
+  ///   - hasOwnOffset: whether the offsets of this field and of the next field come from metadata. Otherwise they are a
+  ///     guess.
   private func append(
     _ field: MirrorAnswer.Field, end: Int, caseName: String?, hasOwnOffset: Bool = false, to parts: inout Parts
   ) throws(MirrorProcess.Failure) {
@@ -156,7 +157,7 @@ final class ValueReflection {
       return
     }
     if inner.guess != .none, hasOwnOffset {
-      // If the library's extra byte for the case is wrong, the next field begins earlier than the library's size
+      // The library's extra byte for the case may be wrong. The next field then begins earlier than the library's size
       // allows, unless padding absorbs the byte.
       let room = max(0, end - field.offset)
       let isConfirmed = inner.guess == .cases && inner.size <= room && (inner.size == room || (inner.size - 1) % 8 == 0)
@@ -193,7 +194,7 @@ final class ValueReflection {
     }
   }
 
-  /// Returns the part of a value behind its last whole word; empty if there is none.
+  /// Returns the part of a value after its last whole word; empty if there is none.
   private static func lastWord(of answer: MirrorAnswer) -> [Range<Int>] {
     let start = answer.size & ~7
     return start < answer.size ? [start..<answer.size] : []
@@ -282,14 +283,14 @@ final class ValueReflection {
     return true
   }
 
-  /// Returns whether the word may be something else than an address or 0, as in a short string.
+  /// Returns whether the word may be something other than an address or 0, as in a short string.
   private static func mayBeData(_ reference: ReferenceField) -> Bool {
     reference.kind == .rawPointer || reference.strength == .unmanaged || reference.typeName.hasPrefix("Swift.")
       || reference.typeName.hasPrefix("Foundation.")
       || reference.typeName == bridgeObject
   }
 
-  /// Returns whether a value with these parts can only be copied in place, and not word by word.
+  /// Returns whether a value with these parts can be copied only in place, not word by word.
   private static func isCopiedInPlace(_ parts: Parts) -> Bool {
     parts.references.contains { $0.strength == .weak } || parts.opaque.contains { $0.metadataOffset != nil }
       || parts.enumerations.contains(where: \.keepsOldWords)
@@ -353,7 +354,7 @@ final class ValueReflection {
 
   private static func isOfStandardLibrary(_ typeName: String) -> Bool { typeName.hasPrefix("Swift.") }
 
-  /// Returns whether values of a type have no references, as integers. Imported C types have the same kind in an
+  /// Returns whether values of a type have no references, as integers do. Imported C types have the same kind in an
   /// answer, but may hold pointers.
   private static func isPlain(_ typeName: String) -> Bool {
     // Such a value is the address of code, or of a type's metadata.
@@ -367,8 +368,8 @@ final class ValueReflection {
     }
   }
 
-  /// Returns the kind of an answer, but a strong reference for a bridge object: the library describes that as opaque
-  /// data.
+  /// Returns the kind of an answer. For a bridge object, returns a strong reference: the library describes bridge
+  /// objects as opaque data.
   private static func kind(of answer: MirrorAnswer) -> Int {
     answer.kind == LT_MIRROR_BUILTIN && answer.typeName == bridgeObject ? LT_MIRROR_STRONG_REFERENCE : answer.kind
   }

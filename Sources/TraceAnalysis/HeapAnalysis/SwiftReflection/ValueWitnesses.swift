@@ -26,8 +26,8 @@ struct ValueWitnesses {
     memory.word(at: RuntimeAddress(metadata.rawValue &- UInt64(SWIFT_WITNESSES_BEFORE))).map { RuntimeAddress($0) }
   }
 
-  /// Reads the table at an address. `nil` unless size, stride and alignment fit each other. If the runtime made the
-  /// table, the image may lack the numbers, and they are read as 0.
+  /// Reads the table at an address. `nil` unless size, stride and alignment are consistent. If the runtime made the
+  /// table, the heap image may lack these numbers, and they are read as 0.
   init?(_ table: RuntimeAddress, in memory: some TargetMemory) {
     func place(_ offset: Int) -> RuntimeAddress { RuntimeAddress(table.rawValue &+ UInt64(offset)) }
     guard let size = memory.word(at: place(SWIFT_WITNESSES_SIZE)),
@@ -47,8 +47,8 @@ struct ValueWitnesses {
 }
 
 extension ValueSize {
-  /// Reads the size of values of the type whose metadata is at an address. The compiler made a table that lies in an
-  /// image; the runtime made any other.
+  /// Reads the size of values of the type whose metadata is at an address. A table inside a loaded image was made by
+  /// the compiler; any other table was made by the runtime.
   init(ofTypeWithMetadata metadata: RuntimeAddress, in memory: some TargetMemory, isImage: (RuntimeAddress) -> Bool) {
     guard metadata.rawValue != 0, metadata.rawValue & 7 == 0,
       let table = ValueWitnesses.table(ofTypeWithMetadata: metadata, in: memory), table.rawValue != 0

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// A stack of plain values. Unlike an array, it checks nothing in release builds and is never copied. A large stack
-/// grows by remapping pages, so that growth needs no second copy in memory.
+/// A stack of plain values. Unlike an array, a stack checks nothing in release builds and is never copied. A large
+/// stack grows by remapping pages, so growth needs no second copy in memory.
 struct GrowingStack<Element: BitwiseCopyable>: ~Copyable {
   private(set) var start: UnsafeMutablePointer<Element>
   private(set) var count = 0
