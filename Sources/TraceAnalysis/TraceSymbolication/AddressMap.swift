@@ -1,8 +1,8 @@
 // Finds the innermost of many nested address ranges that covers an address.
 
 /// A fixed set of link-address ranges, each with a value. If several ranges cover an address, the range with the
-/// highest start counts. Among ranges with the same start, the shortest counts, and among equal ranges, the last in the
-/// list.
+/// highest start counts. Among ranges with the same start, the shortest one counts. Among equal ranges, the last one in
+/// the list counts.
 ///
 /// The initialiser is O(n log n), and resolves all overlaps. A look-up is O(log n).
 struct AddressMap {

@@ -2,13 +2,13 @@
 
 import CElfutils
 
-/// The signature of an allocator: it takes a number of bytes and returns memory of no type.
-/// Examples: `void *xmalloc(size_t)` and `allocate(bytes: Int) -> UnsafeMutableRawPointer`.
+/// The signature of an allocator: it takes a number of bytes and returns memory of no type. Examples: `void
+/// *xmalloc(size_t)` and `allocate(bytes: Int) -> UnsafeMutableRawPointer`.
 ///
-/// A function with this signature does not know the purpose of the memory. Its caller does. A function that makes a
-/// value would return a typed pointer to that value.
+/// The caller of such a function decides the purpose of the memory. A function that makes a value of a certain type
+/// would return a typed pointer.
 enum AllocatorSignature {
-  /// The most parameters that are read; no real function has more.
+  /// Maximum number of parameters that are read. No real function has more.
   private static let parameterLimit = 512
 
   /// Returns whether a C or C++ function, or an inlined call of such a function, has this signature. O(parameters).
@@ -24,7 +24,7 @@ enum AllocatorSignature {
     return takesNumber(function.abstractInstance)
   }
 
-  /// Returns whether a Swift function has this signature. `swiftName` is its demangled name with all types.
+  /// Returns whether a Swift function has this signature. `swiftName` is the function's demangled name with all types.
   static func isDeclared(by swiftName: String) -> Bool {
     guard
       swiftName.hasSuffix(" -> Swift.UnsafeMutableRawPointer")

@@ -1,16 +1,17 @@
-// Finds out from machine code whether a suspended function can reach the same suspension again.
+// Finds out from machine code whether a suspended function can reach the same suspension point again.
 
 import CElfutils
 import TraceReading
 
 /// The loops of async functions.
 ///
-/// The compiler divides an async function at its suspensions. Each part is a separate function. Its symbol is the name
-/// of the whole function, followed by `TQ` or `TY`, a number and an underscore. A part that suspends stores the address
-/// of the part that resumes. So a part is in a loop if code that follows it uses the part's address.
+/// The compiler splits an async function at its suspension points. Each part is a separate function. The symbol of a
+/// part is the name of the whole function, followed by `TQ` or `TY`, a number and an underscore. A part that suspends
+/// stores the address of the part that resumes. So a part is in a loop if it leads to code that uses the part's
+/// address.
 ///
-/// The code is not decoded, but searched for 32-bit offsets and short jumps that lead exactly to the start of a part.
-/// For x86-64. Seen with Swift 6.1.2 and 6.3.1, at -Onone and at -O. Source of the names: swiftlang/swift,
+/// The code is not decoded. Instead, it is searched for 32-bit offsets and short jumps that lead exactly to the start
+/// of a part. For x86-64. Seen with Swift 6.1.2 and 6.3.1, at -Onone and at -O. Source of the names: swiftlang/swift,
 /// docs/ABI/Mangling.rst.
 struct AsyncLoops {
   private let symbols: SymbolTable
@@ -76,7 +77,7 @@ struct AsyncLoops {
   }
 }
 
-/// The code in an image's own file. This value keeps the file open.
+/// The code in a loaded image's own file. This value keeps the file open.
 struct CodeBytes {
   private let file: ElfFile
   private let sections: [(range: Range<UInt64>, data: UnsafeMutablePointer<Elf_Data>)]

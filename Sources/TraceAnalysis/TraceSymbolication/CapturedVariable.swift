@@ -1,4 +1,4 @@
-// Names the variables in a closure's context. The context itself contains only their values.
+// Names the variables in a closure's context. The context itself contains only the variables' values.
 
 /// A variable that a closure captured, as debug information describes it.
 package struct CapturedVariable: Hashable, Sendable {
@@ -38,12 +38,12 @@ package struct ClosureCaptures: Hashable, Sendable {
   /// Returns the variable that contains a reference at `offset` of the context; `nil` if the answer might be wrong.
   ///
   /// If all sizes are known, finds the variable by its offset. The sizes must then add up to `contextSize`. If a size
-  /// is unknown, finds the variable by its type, which no other variable may have. O(variables).
+  /// is unknown, finds the variable by its type. No other variable may then have the same type. O(variables).
   ///
   /// - Parameters:
   ///   - typeName: the type of the reference; empty if unknown.
   ///   - contextSize: the bytes of the context, including its header.
-  ///   - isPart: true if the reference is only a part of the variable's value, so that the variable has another type.
+  ///   - isPart: true if the reference is only a part of the variable's value. The variable then has another type.
   package func variable(at offset: Int, typeName: String, contextSize: Int, isPart: Bool = false) -> CapturedVariable? {
     let head = isPart ? "" : Self.head(of: typeName)
     guard variables.allSatisfy({ $0.size != nil }) else {
@@ -59,7 +59,7 @@ package struct ClosureCaptures: Hashable, Sendable {
       end = place + size
       guard offset < end else { continue }
       guard offset >= place else { return nil }
-      // If another variable has this type, the order of the variables is not as assumed.
+      // If another variable has this type, the assumed order of the variables is wrong.
       if !variable.isBoxed, !head.isEmpty, variable.head != head, variables.contains(where: { $0.head == head }) {
         return nil
       }
@@ -68,8 +68,8 @@ package struct ClosureCaptures: Hashable, Sendable {
     return nil
   }
 
-  /// Returns the offset of the first variable. The bindings of a generic closure precede it. Returns `nil` unless the
-  /// bindings and the variables exactly fill the context.
+  /// Returns the offset of the first variable. In a generic closure, bindings precede the first variable. Returns `nil`
+  /// unless the bindings and the variables exactly fill the context.
   private func start(inContextOf contextSize: Int) -> Int? {
     for bindings in 0...(isGeneric ? Self.bindingLimit : 0) {
       let start = Self.headerSize + 8 * bindings
@@ -125,8 +125,8 @@ extension Substring {
 
 /// Parses the linker names and demangled names of closures.
 enum ClosureName {
-  /// Returns the linker name of the specialised closure that a reabstraction thunk calls. Returns all other names
-  /// unchanged. The thunk has the parameters of the generic closure.
+  /// Returns the linker name of the specialised closure that a reabstraction thunk calls. The thunk has the parameters
+  /// of the generic closure. Returns all other names unchanged.
   static func withoutReabstraction(_ mangled: String) -> String {
     mangled.hasSuffix("_TG5") ? mangled.dropLast(4) + "_Tg5" : mangled
   }
@@ -186,7 +186,7 @@ enum ClosureName {
   }
 
   /// Returns for each of the last `count` parameters whether the compiler replaced a variable's box by the variable's
-  /// value. The compiler does this if no code writes to the variable after it is captured.
+  /// value. The compiler does so if no code writes to the variable after its capture.
   static func promoted(_ mangled: String, last count: Int) -> [Bool] {
     var result = [Bool](repeating: false, count: count)
     let bytes = Array(mangled.utf8)

@@ -3,8 +3,8 @@
 import CElfutils
 
 extension Dwarf_Die {
-  /// The most references that are followed from entry to entry, such as from a type's alias to the type. Real chains
-  /// have a few references. Damaged chains may be endless.
+  /// Maximum number of references that are followed from entry to entry, for example from a type's alias to the type.
+  /// Real chains have a few references. Damaged chains may be endless.
   static let chainLimit = 16
 
   /// Returns the entry that an attribute refers to. Mutating, since libdw caches data in the entry.

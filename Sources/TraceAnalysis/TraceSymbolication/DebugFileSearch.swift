@@ -3,17 +3,17 @@
 import TextWriting
 import TraceReading
 
-/// The directories to search. Directories that the user gave come before the system's.
+/// The directories to search. Directories that the user gives come before the system's directories.
 package struct DebugFileSearch: Hashable, Sendable {
-  /// Directories with debug files or unstripped copies. A directory may be organised by build ID, like the traced file
-  /// system, or flat.
+  /// Directories with debug files or unstripped copies. A directory may be organised by build ID, mirror the traced
+  /// file system, or be flat.
   package var debugPaths: [String]
-  /// The directory on this machine that has the traced system's files, without a slash at its end. `nil` if this
-  /// machine was traced.
+  /// The directory on this machine that has the traced system's files, without a trailing slash. `nil` if the trace
+  /// comes from this machine.
   package var sysroot: String?
   /// A directory below the sysroot that is searched last.
   package var systemDebugPath: String
-  /// Files by the build ID that they have, or once had. They are searched first.
+  /// Paths of files by build ID. A file may have been replaced since. These paths are searched first.
   package var known: [[UInt8]: [String]] = [:]
 
   package init(debugPaths: [String] = [], sysroot: String? = nil, systemDebugPath: String = "/usr/lib/debug") {
@@ -29,8 +29,8 @@ package struct DebugFileSearch: Hashable, Sendable {
     return clean.hasPrefix("/") ? sysroot + clean : sysroot + "/" + clean
   }
 
-  /// Returns a path without the remark that the kernel appends for a deleted file. A new build may be at the same path.
-  /// It has another build ID.
+  /// Returns a path without the remark that the kernel appends for a deleted file. A new build may be at the same path,
+  /// with another build ID.
   package static func withoutDeletion(_ path: String) -> String {
     let deleted = " (deleted)"
     return path.hasSuffix(deleted) ? String(path.dropLast(deleted.count)) : path
@@ -58,8 +58,8 @@ package struct DebugFileSearch: Hashable, Sendable {
     return paths
   }
 
-  /// Returns possible paths of the file that a debug link names. `localPath` is the file with the link, and `imagePath`
-  /// the image's path in the process.
+  /// Returns possible paths of the file that a debug link names. `localPath` is the file that has the link. `imagePath`
+  /// is the loaded image's path in the process.
   func paths(forDebugLink link: String, inFileAt localPath: String, ofImage imagePath: String) -> [String] {
     let local = directory(ofPath: localPath)
     let traced = directory(ofPath: imagePath)
@@ -79,8 +79,8 @@ package struct DebugFileSearch: Hashable, Sendable {
 }
 
 extension DebugFileSearch {
-  /// Returns an access that reads the files of this machine. Instead of missing or replaced files it reads the parts
-  /// that traces contain.
+  /// Returns an access that reads the files of this machine. If a file is missing or replaced, the access reads the
+  /// parts of the file that the traces contain.
   package func access(storedBy stored: [StoredFiles]) -> any SymbolFileAccess {
     stored.isEmpty ? LocalSymbolFiles() : StoredSymbolFiles(stored, sysroot: sysroot)
   }

@@ -3,9 +3,9 @@
 import Glibc
 import TraceReading
 
-/// Asks debuginfod servers for files by build ID, with elfutils' client library.
+/// Fetches files by build ID from debuginfod servers, with elfutils' client library.
 ///
-/// No server is asked unless the variable DEBUGINFOD_URLS is set and libdebuginfod.so.1 is installed. The library keeps
+/// Contacts a server only if the variable DEBUGINFOD_URLS is set and libdebuginfod.so.1 is installed. The library keeps
 /// fetched files in its cache. A request waits for the network, up to 90 seconds if a server does not answer (elfutils
 /// 0.188, DEBUGINFOD_TIMEOUT). For one thread at a time.
 package final class DebugFileServers {
@@ -16,7 +16,7 @@ package final class DebugFileServers {
       OpaquePointer?, UnsafePointer<UInt8>?, Int32, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
     ) -> Int32
 
-  /// The kinds of files that servers have for a build ID. The raw value is the library's function.
+  /// The kinds of files that servers have for a build ID. The raw value is the name of the library's function.
   package enum Kind: String, Sendable {
     case debugInformation = "debuginfod_find_debuginfo"
     case program = "debuginfod_find_executable"

@@ -43,8 +43,8 @@ final class DebugFunction {
     return name
   }
 
-  /// Returns the parameters of the function itself, or of a call inlined into it, whichever has the linkage name; `nil`
-  /// if none has it.
+  /// Returns the parameters of the function with the linkage name: this function, or a function inlined into it. `nil`
+  /// if neither has that name.
   func parameters(ofFunction linkageName: String, _ codeFile: ElfFile) -> DebugParameters? {
     func matches(_ name: Name) -> Bool { name.isLinkageName && name.text == linkageName }
     if matches(name()) { return DebugParameters(die) }
@@ -55,8 +55,8 @@ final class DebugFunction {
     return nil
   }
 
-  /// Returns whether functions are declared like an allocator: first the functions inlined at an address, innermost
-  /// first, then this function.
+  /// Returns whether each function at an address is declared like an allocator. The functions inlined at the address
+  /// come first, from the innermost. This function comes last.
   func allocatorSignatures(at address: UInt64, _ codeFile: ElfFile) -> [Bool] {
     readInlinedCalls(codeFile)
     var result: [Bool] = []

@@ -1,4 +1,4 @@
-// The DWARF of one file. It finds the compilation unit that covers an address, and reads that unit.
+// The DWARF of one file. Finds the compilation unit that covers an address, and reads that unit.
 
 import CElfutils
 import TraceReading
@@ -23,8 +23,7 @@ struct SourcePosition: Hashable {
 
 /// The debug information of an ELF file. Units are read when an address in them is first looked up.
 ///
-/// For one thread at a time. The initialiser is O(units). Memory of units that were read is freed only with this
-/// object.
+/// For one thread at a time. The initialiser is O(units). The memory of units is freed only with this object.
 final class DebugInformation {
   private let file: ElfFile
   /// The image's own file, which has the code. A separate debug file may lack the code.
@@ -36,7 +35,7 @@ final class DebugInformation {
   private var units: [Int: DebugUnit] = [:]
   private var map = AddressMap([])
 
-  /// `nil` if the file has no debug information, or none that can be read. `supplement` finds the file with the parts
+  /// `nil` if the file has no debug information, or none that can be read. `supplement` opens the file with the parts
   /// that this file shares with others.
   init?(_ file: ElfFile, codeFile: ElfFile, supplement: (OpaquePointer) -> DebugInformation?) {
     guard let handle = dwarf_begin_elf(file.handle, DWARF_C_READ, nil) else { return nil }
@@ -80,14 +79,14 @@ final class DebugInformation {
     unit(at: address)?.frames(at: address.rawValue) ?? []
   }
 
-  /// Returns the parameters of the function with a linkage name. It must be the function that covers `address`, or be
-  /// inlined into that function. `nil` if it is not there. O(inlined calls of the covering function) after the first
-  /// look-up in the unit.
+  /// Returns the parameters of the function with a linkage name. The function must cover `address`, or be inlined into
+  /// the function that covers it; otherwise `nil`. O(inlined calls of the covering function) after the first look-up in
+  /// the unit.
   func parameters(ofFunction linkageName: String, at address: LinkAddress) -> DebugParameters? {
     unit(at: address)?.parameters(ofFunction: linkageName, at: address.rawValue)
   }
 
-  /// Returns whether functions are declared like an allocator, in the order of `frames(at:)`.
+  /// Returns whether each function is declared like an allocator, in the order of `frames(at:)`.
   func allocatorSignatures(at address: LinkAddress) -> [Bool] {
     unit(at: address)?.allocatorSignatures(at: address.rawValue) ?? []
   }
@@ -140,10 +139,10 @@ final class DebugInformation {
     return String(cString: text)
   }
 
-  /// The most functions that are read for their modules in one unit. A unit has functions of one module, and copies of
-  /// generic functions of other modules.
+  /// Maximum number of functions per unit that are read to find modules. A unit has functions of one module, and copies
+  /// of generic functions from other modules.
   private static let functionsOfUnit = 16
-  /// The most entries that are read in one unit. Types precede functions, and there may be many types.
+  /// Maximum number of entries that are read per unit. Types precede functions, and there may be many types.
   private static let entriesOfUnit = 1 << 16
   /// The deepest nesting of types and modules that is read.
   private static let moduleDepth = 8

@@ -23,7 +23,7 @@ struct DebugParameters {
   /// True if the function is generic and not specialised, so that callers pass metadata of types.
   var isGeneric = false
 
-  /// The most parameters; no real function has more.
+  /// Maximum number of parameters. No real function has more.
   private static let limit = 512
 
   /// Reads the parameters of a function, an inlined call, or an abstract instance. O(entries directly below the
@@ -31,7 +31,7 @@ struct DebugParameters {
   init(_ function: Dwarf_Die) {
     var function = function.abstractInstance
     var declaration = function.reference(DW_AT_specification)
-    // For a function in a type, the entry in the type has the line.
+    // For a function in a type, the function's entry inside the type has the line.
     line = Int(clamping: function.number(DW_AT_decl_line) ?? declaration?.number(DW_AT_decl_line) ?? 0)
     var die = Dwarf_Die()
     guard dwarf_child(&function, &die) == 0 else { return }
@@ -49,7 +49,7 @@ struct DebugParameters {
             isConstant: type.isConstant,
             line: Int(clamping: origin.number(DW_AT_decl_line) ?? 0)))
       case DW_TAG_variable:
-        // A variable with type metadata is named after the depth and the index of the generic parameter.
+        // A variable that holds type metadata is named after the depth and the index of the generic parameter.
         if let name = Self.text(dwarf_diename(&die)), name.hasPrefix("$\u{3C4}_") { isGeneric = true }
       default: break
       }
@@ -82,8 +82,8 @@ struct DebugParameters {
     return (name, nil, isConstant)
   }
 
-  /// Returns the name of a type. An instance of a generic type has no name, but a member with the type that it
-  /// represents.
+  /// Returns the name of a type. An instance of a generic type has no name. It has a member instead, whose type is the
+  /// type that the instance represents.
   private static func typeName(_ type: inout Dwarf_Die) -> String? {
     if let name = linkageName(&type) ?? text(dwarf_diename(&type)) { return name }
     var member = Dwarf_Die()

@@ -88,7 +88,7 @@ final class DebugUnit {
   }
 }
 
-/// Returns the most debug entries that the unit of `die` can have: the number of the unit's bytes.
+/// Returns the maximum number of debug entries in the unit of `die`: the number of the unit's bytes.
 func debugEntryBudget(_ die: inout Dwarf_Die) -> Int {
   // The size of a unit is the distance between its own entry and the next unit's header.
   var nextOffset: Dwarf_Off = 0

@@ -24,11 +24,12 @@ package struct DemangledName: Hashable, Sendable {
   package var asyncPart: SourceFrame.AsyncPart?
 }
 
-/// Demangles Swift and C++ names. The short form of a Swift name
+/// Demangles Swift and C++ names. The short form of a Swift name:
+///
 /// - leaves out the modules in `programModules` and the standard library's module, and keeps other modules before the
-///   name,
-/// - keeps argument labels and leaves out types: `Poller.start(every:_:)`,
-/// - says `specialized` once for any specialization: `specialized sum<A>(_:)`,
+///   name;
+/// - keeps argument labels and leaves out types: `Poller.start(every:_:)`;
+/// - says `specialized` once for any specialization: `specialized sum<A>(_:)`;
 /// - gives all parts of an async function the function's name.
 ///
 /// A child process demangles the names, since malformed names crash demanglers. Results are cached. For one thread at a
@@ -37,7 +38,7 @@ package final class Demangler {
   /// The program's own modules, which short names leave out.
   let programModules: Set<String>
 
-  /// The length of the longest name that is demangled. Real names are shorter. For a longer name from a damaged file, a
+  /// Maximum length of a name that is demangled. Real names are shorter. For a longer name from a damaged file, a
   /// demangler's output might be unlimited.
   static let longestName = 1 << 14
   private static let cacheLimit = 1 << 18
@@ -64,7 +65,8 @@ package final class Demangler {
     return name
   }
 
-  /// Returns a variable's demangled name without its type, and without the module if that is the program's own.
+  /// Returns a variable's demangled name without its type. Leaves out the module if it is one of the program's own
+  /// modules.
   func variableName(_ mangled: String) -> String {
     var name = Substring(demangle(mangled).full)
     if let end = name.firstIndex(of: ":"), end > name.startIndex, name[name.index(before: end)] == " " {
@@ -134,8 +136,8 @@ package final class Demangler {
     return String(name[..<start])
   }
 
-  /// Returns a name without a suffix such as `.cold`, `.part.0` or `.constprop.0`, which C symbols of parts and copies
-  /// have.
+  /// Returns a name without a suffix such as `.cold`, `.part.0` or `.constprop.0`. C symbols of parts and copies of
+  /// functions have such suffixes.
   private func withoutLocalCopySuffix(_ name: String) -> String {
     guard let dot = name.utf8.firstIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return name }
     for marker in [".cold", ".part.", ".isra.", ".constprop.", ".llvm.", ".lto_priv."]

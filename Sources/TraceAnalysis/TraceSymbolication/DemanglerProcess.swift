@@ -6,14 +6,13 @@ import Glibc
 /// Demangles names in a child process.
 ///
 /// Names come from files that may be damaged. The Swift runtime's demangler aborts on some malformed names, and
-/// allocates memory without limit for others. A file with many such names has no useful names: after several crashes,
-/// all names stay mangled. For one thread at a time.
+/// allocates memory without limit for others. After several crashes, all names stay mangled: a file with so many
+/// malformed names has no useful names. For one thread at a time.
 final class DemanglerProcess {
   private let child = SandboxedChild { lt_demangler_start($0) }
   private var mayFork = true
 
-  /// True if a name has ended the child process. The process is started again for the next name, a limited number of
-  /// times.
+  /// True if a name has crashed the child process. A new child starts for the next name, a limited number of times.
   var hasDied: Bool { child.deaths > 0 }
 
   /// Returns the demangled name; `nil` if `mangled` is not mangled, or could not be demangled.
@@ -31,7 +30,7 @@ final class DemanglerProcess {
         .some(answer.map { String(decoding: $0, as: UTF8.self) })
       }
     } catch .unstartable {
-      // If no child process can be started, demangle in this process: names are worth the risk.
+      // If no child process can be started, demangle in this process. The names are worth the risk of a crash.
       mayFork = false
       return demangleHere(name)
     } catch {

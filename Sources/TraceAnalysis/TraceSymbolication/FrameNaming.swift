@@ -1,28 +1,28 @@
-// The interface through which reports get names.
+// The interface that reports use to get names.
 
 import TextWriting
 import TraceReading
 
 /// Finds names, lines and other facts of code and variables. For one thread at a time.
 ///
-/// `frames(for:in:)` returns the source frames of a recorded address, the innermost inlined frame first. It returns at
-/// least one frame.
+/// `frames(for:in:)` returns the source frames of a recorded address, the innermost inlined frame first. It always
+/// returns at least one frame.
 package protocol FrameNaming {
   func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame]
   /// Returns the address where the function with the linkage name begins; nil if unknown.
   func address(ofFunction mangledName: String, in image: LoadedImage) -> RuntimeAddress?
-  /// Returns the name of the variable at an address in an image's data; nil if unknown.
+  /// Returns the name of the variable at an address in a loaded image's data; nil if unknown.
   func variable(at address: RuntimeAddress, in image: LoadedImage) -> String?
   /// Returns the captures of the closure with the linkage name; nil if unknown. `address` is the closure's own address,
   /// or the address of its forwarder.
   func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> ClosureCaptures?
   /// Returns the line where a closure begins; nil if debug information does not have it.
   func line(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> Int?
-  /// Returns for each frame of `frames(for:in:)`, in the same order, whether its function is declared like an allocator
-  /// (`AllocatorSignature`). The array is shorter if that is unknown.
+  /// Returns whether each frame's function is declared like an allocator (`AllocatorSignature`), in the order of
+  /// `frames(for:in:)`. The array is shorter if that is unknown.
   func allocatorSignatures(for key: FrameKey, in image: LoadedImage?) -> [Bool]
-  /// Returns hashes of the mangled names of all Swift functions in images, called or not. Images without symbols are
-  /// left out. See `SymbolHash`.
+  /// Returns hashes of the mangled names of all Swift functions in loaded images, whether called or not. Skips images
+  /// without symbols. See `SymbolHash`.
   func functionHashes(in images: [LoadedImage]) -> Set<UInt32>
   /// Returns whether the part of an async function that begins at an address can reach the same suspension again. Nil
   /// if the image's code does not show that.
@@ -50,8 +50,8 @@ extension FrameNaming {
 }
 
 extension Symbolicator {
-  /// The path of one of the program's files that was replaced by another build, so that its names are missing. Nil if
-  /// no opened file was replaced. System libraries are ignored.
+  /// The path of a file of the program that another build has replaced, so that its names are missing. Nil if no opened
+  /// file was replaced. System libraries are ignored.
   package var replacedProgramFile: String? {
     problems.first { problem in
       guard case .buildIDMismatch = problem.reason else { return false }

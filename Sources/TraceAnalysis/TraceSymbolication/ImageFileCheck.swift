@@ -1,10 +1,10 @@
-// Checks whether the files of an image are available, without looking up an address.
+// Checks whether the files of a loaded image are available, without looking up an address.
 
 import TraceReading
 
-/// Looks for the files of images as a symbolicator does.
+/// Looks for the files of loaded images as a symbolicator does.
 package enum ImageFileCheck {
-  /// Returns the problems that leave functions of an image without name, file or line. Empty if there are none.
+  /// Returns the problems that leave functions of an image without name, file or line.
   ///
   /// - Complexity: Linear in the symbol table and the list of compilation units.
   package static func problems(of image: LoadedImage, search: DebugFileSearch) -> [ImageProblem] {

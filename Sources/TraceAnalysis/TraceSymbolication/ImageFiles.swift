@@ -1,10 +1,10 @@
-// Finds, checks and opens the files that belong to one image.
+// Finds, checks and opens the files that belong to one loaded image.
 
 import CElfutils
 import TextWriting
 import TraceReading
 
-/// The files of an image that pass the checks, and the problems with other files.
+/// The files of a loaded image that pass the checks, and the problems with other files.
 struct ImageFiles {
   private(set) var symbols: SymbolTable?
   private(set) var variables: SymbolTable?
@@ -46,7 +46,7 @@ struct ImageFiles {
     noteProblems(main: main, files: files)
   }
 
-  /// For code that the kernel maps without a file. Such code has no names, and this is not reported as a problem.
+  /// For code that the kernel maps without a file. Such code has no names, and that is not a problem to report.
   init(withoutFile image: LoadedImage) {
     self.image = image
     search = DebugFileSearch()

@@ -1,11 +1,11 @@
-// Reasons why addresses of an image have no names or lines.
+// Reasons why addresses of a loaded image have no names or lines.
 
-/// A problem with an image whose addresses were looked up. Reports should mention it.
+/// A problem with a loaded image whose addresses were looked up. Reports should mention it.
 package struct ImageProblem: Hashable, Sendable {
   package enum Reason: Hashable, Sendable {
     /// No file was found, neither at the image's own path nor by build ID.
     case fileMissing
-    /// The file that was found is of another build than the code that ran, and is not used. Build IDs are in lower-case
+    /// The file that was found is another build than the code that ran, and is not used. Build IDs are in lower-case
     /// hexadecimal. `found` is empty if the file has no build ID.
     case buildIDMismatch(expected: String, found: String)
     /// The file that was found cannot be read, or is damaged, or is no ELF file.

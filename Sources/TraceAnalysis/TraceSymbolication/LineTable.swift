@@ -43,7 +43,7 @@ struct LineTable {
   }
 }
 
-/// The files to whose numbers a unit's attributes refer.
+/// The source files of a unit, by the file numbers in the unit's attributes.
 struct SourceFileTable {
   private var files: OpaquePointer?
   private var count = 0

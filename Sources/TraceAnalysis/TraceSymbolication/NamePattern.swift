@@ -30,7 +30,7 @@ package struct NamePattern: Hashable, Sendable {
   /// The pattern's text in lower case; nil for a glob.
   package var word: String? { isGlob ? nil : text }
 
-  /// Returns whether the pattern is no glob, and equals the name except for case.
+  /// Returns whether the pattern is not a glob and equals the name, ignoring case.
   package func isExactly(_ name: String) -> Bool { !isGlob && name.lowercased() == text }
 
   /// Returns whether a name matches. O(length of name · length of pattern) at worst.

@@ -3,10 +3,10 @@
 /// Opened symbol files, and demanglers. The key of a file is its canonical path, together with the build ID in the
 /// trace.
 ///
-/// A file with several paths is read once. An analysis has several symbolicators, and a command may read many traces of
-/// one program. All symbolicators share one object of this class, so that nothing is read or demangled twice. They must
-/// all have the same `DebugFileSearch`. The files stay open and in memory as long as the object lives. For one thread
-/// at a time.
+/// An analysis has several symbolicators, and a command may read many traces of one program. All symbolicators share
+/// one object of this class, so that no file is read twice and no name is demangled twice. They must all have the same
+/// `DebugFileSearch`. A file with several paths is read once. The files stay open and in memory as long as the object
+/// exists. For one thread at a time.
 package final class OpenImageFiles {
   private struct Place: Hashable {
     var path: String
@@ -28,7 +28,7 @@ package final class OpenImageFiles {
     return opened
   }
 
-  /// Replaces the demangler process if a name has crashed it. Otherwise a damaged file could use up the allowed
+  /// Replaces the demangler process if a name has crashed it. Without this, a damaged file could use up the allowed
   /// crashes, and the next symbolicator would get no names.
   func renewDemanglers() {
     if process.hasDied { (process, demanglers) = (DemanglerProcess(), [:]) }

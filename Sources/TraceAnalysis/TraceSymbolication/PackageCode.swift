@@ -1,10 +1,10 @@
-// Separates code of the packages that a program depends on from the program's own.
+// Separates code of the packages that a program depends on from the program's own code.
 
 /// Finds the package of a source file, by the package manager's folder for checkouts.
 ///
-/// A package that the program's author works on (the root package, a local or an edited one) is the program's own code.
-/// Folders do not separate packages from the program if all code is in one repository, or with another build system.
-/// For this case there is `ownModules`: if not empty, exactly these modules are the program's code.
+/// A package that the program's author works on is the program's own code: the root package, a local package or an
+/// edited package. Folders do not separate packages from the program if all code is in one repository, or with another
+/// build system. In these cases, set `ownModules`: if it is not empty, exactly these modules are the program's code.
 package struct PackageCode {
   private let executable: String
   /// The Swift modules of the program itself. If empty, folders decide.
@@ -52,9 +52,9 @@ package struct PackageCode {
     }
   }
 
-  /// Returns the package of a frame's function; nil for code of the program itself or the platform. If a function has
-  /// no file, as compiler-made initialisers and default arguments, another function of the same Swift module decides.
-  /// That function is searched for in `frames`. O(frames).
+  /// Returns the package of a frame's function; nil for code of the program itself or the platform. Some functions have
+  /// no file, such as initialisers and default arguments that the compiler makes. For them, another function of the
+  /// same Swift module decides, if there is one in `frames`. O(frames).
   package func package(of frame: SourceFrame, among frames: [SourceFrame]) -> String? {
     guard frame.kind == .user else { return nil }
     let module = Self.module(of: frame)

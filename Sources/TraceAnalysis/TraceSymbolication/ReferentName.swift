@@ -4,7 +4,7 @@ package enum ReferentName {
   /// Generic types whose values are a reference or nothing.
   private static let wrappers = ["Swift.Optional<", "Swift.Unmanaged<"]
 
-  /// Returns the target's name as in the recorder's names of types; names of private types are without their file. The
+  /// Returns the target's name in the form of the recorder's type names. Names of private types lose their file. The
   /// name is `M.C` for `Swift.Unmanaged<M.C>` and `weak Swift.Optional<M.C>`. For a captured variable, as in `<A> { var
   /// A } <M.C>`, it is the type between the braces.
   package static func of(_ typeName: String) -> (name: String, isVariable: Bool) {

@@ -3,25 +3,26 @@
 import CSandboxedChild
 import Glibc
 
-/// A child process that answers questions. It is started for the first question, and again after a question ended it.
+/// A child process that answers questions. It starts for the first question. If a question crashes or blocks the child,
+/// another child starts for the next question.
 ///
-/// A question takes some ten microseconds. For one thread at a time.
+/// A question takes a few tens of microseconds. For one thread at a time.
 package final class SandboxedChild {
   package enum Failure: Error {
     /// The question ended the child. The child's state from earlier questions is lost.
     case died
-    /// Questions ended too many children, or such questions took too much time. No more questions are asked.
+    /// Questions ended too many children, or these questions took too much time. No more questions are sent.
     case exhausted
     /// No process could be made.
     case unstartable(errno: Int32)
   }
 
-  /// The most questions that may end the child. After that, no more questions are asked: such data is not worth the
-  /// time.
+  /// Maximum number of questions that may end the child. After that, no more questions are sent: such data is not worth
+  /// the time.
   private static let deathLimit = 64
 
   private let begin: (UnsafeMutablePointer<lt_child>) -> Int32
-  /// The most time for questions that end the child. After that, no more questions are asked.
+  /// Maximum total time of questions that end the child. After that, no more questions are sent.
   private let lostTimeLimit: Duration
   private var child = lt_child()
   /// The number of questions that ended the child.
@@ -30,8 +31,8 @@ package final class SandboxedChild {
   /// The number of the current child, to distinguish answers of different children.
   package private(set) var generation = 0
 
-  /// - Parameter lostTimeLimit: the most time for questions that end the child. By default only their number is
-  ///   limited.
+  /// - Parameter lostTimeLimit: the maximum total time of questions that end the child. By default, only the number of
+  ///   such questions is limited.
   /// - Parameter begin: starts the child process, and returns 0 or an errno.
   package init(
     lostTimeLimit: Duration = .seconds(Int64.max), begin: @escaping (UnsafeMutablePointer<lt_child>) -> Int32
@@ -50,8 +51,8 @@ package final class SandboxedChild {
     guard status == 0 else { throw .unstartable(errno: status) }
   }
 
-  /// Asks a question. `decode` receives the answer's bytes, or `nil` if the child has no answer. If `decode` returns
-  /// `nil`, the answer is invalid, and the child is ended.
+  /// Sends a question and waits for the answer. `decode` receives the answer's bytes, or `nil` if the child has no
+  /// answer. If `decode` returns `nil`, the answer is invalid, and this function ends the child.
   package func ask<Answer>(
     _ question: UnsafeRawBufferPointer, _ decode: (UnsafeRawBufferPointer?) -> Answer?
   ) throws(Failure) -> Answer {

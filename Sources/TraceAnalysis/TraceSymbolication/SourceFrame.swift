@@ -3,8 +3,8 @@
 import TextWriting
 import TraceReading
 
-/// One function in a call stack, as in the source code. A recorded address has several source frames if calls were
-/// inlined there.
+/// One function in a call stack, as in the source code. A recorded address with inlined calls has several source
+/// frames.
 package struct SourceFrame: Codable, Hashable, Sendable {
   /// The owner of a frame's code, so that a report can show the program's own line first.
   package enum Kind: Codable, Hashable, Sendable {
@@ -24,7 +24,7 @@ package struct SourceFrame: Codable, Hashable, Sendable {
     case afterSuspension(index: Int)
   }
 
-  /// The short name for reports, without modules, parameter types and specialization parameters if the rest still
+  /// The short name for reports. It leaves out modules, parameter types and specialization parameters if the rest still
   /// identifies the function. `module+0xoffset` or a bare address if the name is unknown.
   package var function: String
   /// The demangled name with all types and modules; equal to `function` if nothing more is known.
@@ -44,15 +44,15 @@ package struct SourceFrame: Codable, Hashable, Sendable {
   package var kind: Kind
   /// True if the code belongs to an async function, or if the frame is a suspended async caller.
   package var isAsync: Bool
-  /// The part of an async function that the compiler split; nil for the first part and for other functions. The frame
+  /// The part of an async function that the compiler split. Nil for the first part, and for other functions. The frame
   /// has the name of the whole function.
   package var asyncPart: AsyncPart?
 
   /// The last component of `imagePath`.
   package var imageName: String? { imagePath.map(fileName(ofPath:)) }
 
-  /// The name of a closure, without the prefixes of a forwarder that passes the context to the closure, and without the
-  /// optimiser's prefixes.
+  /// The name of a closure, without the optimiser's prefixes, and without the prefixes of a forwarder that passes the
+  /// context to the closure.
   package var closureName: String {
     var name = function
     for prefix in ["partial apply forwarder for ", "partial apply for ", "specialized "] {
@@ -61,8 +61,8 @@ package struct SourceFrame: Codable, Hashable, Sendable {
     return name
   }
 
-  /// `closureName` in a programmer's words. For a method that is used as a value, the compiler makes two nested
-  /// closures; the title is then `method reference in …`.
+  /// `closureName` in a programmer's words. For a method used as a value, the compiler makes two nested closures. The
+  /// title is then `method reference in …`.
   package var closureTitle: String {
     let name = closureName
     guard name.hasPrefix(Self.methodReference) else { return name }

@@ -1,17 +1,22 @@
 // Names of functions and types without the parts that change when other code changes.
 
-/// Makes names of functions and types that do not differ between builds.
+/// Makes names of functions and types that do not change from build to build.
 ///
-/// Leaves out numbers that the compiler assigns in order (`closure #2`, `local #1`), the file discriminators of private
-/// names, the optimiser's additions (`specialized`, `merged`, `.constprop.0`), and addresses of functions without a
-/// name. O(length).
+/// Leaves out the parts that change:
+///
+/// - numbers that the compiler assigns in order (`closure #2`, `local #1`);
+/// - the file discriminators of private names;
+/// - the optimiser's additions (`specialized`, `merged`, `.constprop.0`);
+/// - addresses of functions without a name.
+///
+/// O(length).
 package enum StableName {
   package static func of(_ frame: SourceFrame?) -> String {
     guard let frame else { return "" }
     // `module+0x1234` has another offset in the next build.
     if !frame.isNamed, frame.file == nil { return "in \(frame.imageName ?? "?")" }
-    // Remove the module: short names leave out the module that is named after the program's file, and that file may
-    // have another name in the next build.
+    // Remove the module. Short names leave it out if it is named after the program's file, and that file may have
+    // another name in the next build.
     guard let module = frame.swiftModule else { return of(frame.function) }
     return of(frame.function.removingOwner(module))
   }

@@ -1,18 +1,18 @@
-// Unwinds stacks in a child process, by the unwind tables in memory.
+// Unwinds stacks in a child process, with the unwind tables in memory.
 
 import CSandboxedChild
 import CUnwinder
 import TraceReading
 
-/// Unwinds the stacks of one process with libunwind. The memory may contain anything, so a child process does the work:
-/// a crash or an endless loop then loses only one stack.
+/// Unwinds the stacks of one process with libunwind. The memory may contain anything, so a child process does the work.
+/// A crash or an endless loop then loses only one stack.
 ///
-/// The child is started for the first stack. For one thread at a time.
+/// The child starts for the first stack. For one thread at a time.
 package final class StackUnwinder {
   /// Code that has unwind information.
   package struct Code {
     package var range: Range<UInt64>
-    /// The address of its `.eh_frame_hdr`.
+    /// The address of the code's `.eh_frame_hdr`.
     package var unwindTable: UInt64
 
     package init(range: Range<UInt64>, unwindTable: UInt64) {
@@ -20,7 +20,8 @@ package final class StackUnwinder {
     }
   }
 
-  /// The general registers and the program counter by their DWARF numbers (System V ABI, AMD64); nil for unknown values.
+  /// The general registers and the program counter by their DWARF numbers (System V ABI, AMD64); nil for unknown
+  /// values.
   package struct Registers {
     package static let stackPointer = 7
     package static let programCounter = 16
@@ -60,7 +61,7 @@ package final class StackUnwinder {
   private static let lostTimeLimit = Duration.seconds(240)
 
   /// - Parameters:
-  ///   - codes: the images of the process. If two overlap, the image at the lower address counts.
+  ///   - codes: the loaded images of the process. If two overlap, the image at the lower address counts.
   ///   - memory: its bytes must live as long as this object.
   package init(_ codes: [Code], _ memory: UnwoundMemory) {
     var end: UInt64 = 0
@@ -83,8 +84,8 @@ package final class StackUnwinder {
       }
     case .function(let read):
       reader = Reader(read)
-      // Swift initialises some state on first use, under a lock. In the child, a lock that another thread held at the
-      // fork is never released. So the state is initialised here.
+      // Swift initialises some state on first use, under a lock. Initialise it before the fork: if another thread holds
+      // such a lock at the fork, the child's copy of the lock is never released.
       if let code = disjoint.first {
         _ = withUnsafeTemporaryAllocation(byteCount: 8, alignment: 8) { read(RuntimeAddress(code.table), $0) }
       }
@@ -115,8 +116,8 @@ package final class StackUnwinder {
     codes.deallocate()
   }
 
-  /// Returns the frames of a stopped thread, the innermost first, and why the stack ends there. Returns no frames and
-  /// `unknown` if the child failed.
+  /// Returns the frames of a stopped thread, innermost first, and the reason why the stack ends. If the child failed,
+  /// returns no frames and `unknown`.
   package func stack(_ registers: Registers) -> (frames: [ThreadStack.Frame], end: ThreadStack.End) {
     let answer = withUnsafeBytes(of: registers.question) { question in
       try? child.ask(question) { $0.flatMap(Self.answer) }

@@ -1,15 +1,14 @@
-// Uses the parts of files that traces contain instead of missing or replaced files.
+// Uses the parts of files in traces in place of missing or replaced files.
 
 import Glibc
 import TraceReading
 
 /// Reads the files of this machine, and the stored parts of missing or replaced files.
 ///
-/// If the file on this machine has the path, size and build ID of the stored file, it is the same file, and is read
-/// instead, since it is complete. Any other file is assembled from the trace, with zeros for missing parts. For one
-/// thread at a time.
+/// If the file on this machine has the path, size and build ID of the stored file, the local file is read, since it is
+/// complete. Any other file is assembled from the trace, with zeros for missing parts. For one thread at a time.
 package final class StoredSymbolFiles: SymbolFileAccess {
-  /// The largest file that is assembled, in bytes of address space.
+  /// Maximum size of an assembled file, in bytes of address space.
   private static let largest: UInt64 = 64 << 30
 
   private let stored: [StoredFiles]
@@ -45,8 +44,8 @@ package final class StoredSymbolFiles: SymbolFileAccess {
     return nil
   }
 
-  /// Returns whether a file of this machine is the stored file. Without a build ID this is unknown, since files of the
-  /// same size may differ.
+  /// Returns whether a file of this machine is the stored file. Returns false without a build ID, since different files
+  /// may have the same size.
   private func isSame(_ local: SymbolFileContents, _ file: StoredFile, _ path: String) -> Bool {
     guard !file.buildID.isEmpty, UInt64(local.bytes.count) == file.size else { return false }
     return (try? ElfFile(path: path, contents: local))?.buildID == file.buildID

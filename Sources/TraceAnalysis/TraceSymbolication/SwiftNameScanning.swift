@@ -8,8 +8,8 @@ extension SwiftNameShortener {
     return [UInt8(ascii: "<")] + withoutModules(inner[..<end]) + [UInt8(ascii: ">")]
   }
 
-  /// Returns a type without modules: the first name of each dotted path is left out. It is kept if it is a generic
-  /// parameter such as `A` or `B1`, which precedes an associated type.
+  /// Returns a type without modules: leaves out the first name of each dotted path. Keeps the first name if it is a
+  /// generic parameter such as `A` or `B1`, which precedes an associated type.
   func withoutModules(_ type: ArraySlice<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     var index = type.startIndex
@@ -53,7 +53,7 @@ extension SwiftNameShortener {
     return result
   }
 
-  /// Returns the name in `(name in _discriminator)`, and the index behind the closing parenthesis.
+  /// Returns the name in `(name in _discriminator)`, and the index after the closing parenthesis.
   func privateName(_ slice: ArraySlice<UInt8>) -> (text: ArraySlice<UInt8>, end: Int)? {
     let name = slice.dropFirst().prefix { !Self.endsIdentifier[Int($0)] }
     guard !name.isEmpty, slice[name.endIndex...].starts(with: Array(" in _".utf8)) else { return nil }
@@ -109,8 +109,8 @@ extension SwiftNameShortener {
     return nil
   }
 
-  /// Calls `body` with each index outside all brackets, and with the index after each outermost closing bracket, until
-  /// `body` returns `true`.
+  /// Calls `body` with each index outside all brackets, and with the index after each outermost closing bracket. Stops
+  /// when `body` returns `true`.
   func scan(_ slice: ArraySlice<UInt8>, _ body: (_ index: Int, _ depth: Int) -> Bool) {
     var depth = 0
     var index = slice.startIndex

@@ -3,7 +3,7 @@
 /// Parses the Swift demangler's text for one symbol.
 ///
 /// The text can be parsed without knowledge of Swift. It has wrappers such as `partial apply forwarder for …`, around
-/// entities such as `closure #1 () -> () in Module.Type.method(label: Type) -> Type`. A text of another form is kept
+/// entities such as `closure #1 () -> () in Module.Type.method(label: Type) -> Type`. A text of another form stays
 /// unchanged. O(length) for each level of nested wrappers. Real names have only a few levels.
 struct SwiftNameShortener {
   private(set) var module: String?
@@ -99,8 +99,8 @@ struct SwiftNameShortener {
     return true
   }
 
-  /// Skips `<…> of `. Propagated string constants may contain unbalanced brackets. Then the first `> of ` counts as the
-  /// end.
+  /// Skips `<…> of `. Propagated string constants may contain unbalanced brackets. In that case, the first `> of `
+  /// counts as the end.
   private func skipSpecializationArguments(_ rest: inout ArraySlice<UInt8>) -> Bool {
     if let end = endOfBracket(rest) {
       var after = rest[end...]
@@ -202,7 +202,7 @@ struct SwiftNameShortener {
   }
 
   /// Reads the text after the path: ` infix` and the like for an operator, ` #1 ` for a local entity, generic
-  /// parameters, arguments, and a type, which is left out.
+  /// parameters, arguments, and a type. The short form leaves out the type.
   private mutating func readDiscriminatorAndArguments(_ text: ArraySlice<UInt8>) {
     var rest = text
     for fixity in [" infix", " prefix", " postfix"] where take(fixity, from: &rest) { output += Array(fixity.utf8) }

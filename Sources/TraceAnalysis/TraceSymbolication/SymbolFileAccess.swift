@@ -1,4 +1,4 @@
-// Symbolication's access to files. It is a protocol, so that callers choose where the bytes come from.
+// Symbolication's access to files. This is a protocol, so that callers choose the source of the bytes.
 
 import Glibc
 import TextWriting
@@ -32,7 +32,7 @@ package protocol SymbolFileAccess {
   /// Returns the file's bytes; `nil` if there is no file at `path`. Throws if the file exists but cannot be read.
   func contents(ofFile path: String) throws(SymbolFileError) -> SymbolFileContents?
 
-  /// Returns paths of additional files with the given build ID, which a search by name does not find.
+  /// Returns paths of additional files with the given build ID. A search by name does not find these files.
   func paths(forBuildID buildID: [UInt8]) -> [String]
 
   /// Returns the canonical path of the file at `path`, or `path` itself if the canonical path is unknown. A file may
@@ -45,7 +45,7 @@ extension SymbolFileAccess {
   package func paths(forBuildID buildID: [UInt8]) -> [String] { [] }
 }
 
-/// The bytes of one file. They are private to the process, and valid as long as this object lives.
+/// The bytes of one file. They are private to this process, and valid as long as this object exists.
 package final class SymbolFileContents {
   /// The bytes are writable because the ELF library requires it. Changes are not written to the file.
   package let bytes: UnsafeMutableRawBufferPointer
@@ -69,7 +69,7 @@ package final class SymbolFileContents {
   deinit { release(bytes) }
 }
 
-/// The files of this machine. They are mapped into memory, so that only parts that are read take memory.
+/// The files of this machine. They are mapped into memory, so only the parts that are read take memory.
 package struct LocalSymbolFiles: SymbolFileAccess, Sendable {
   package init() {}
 
@@ -91,7 +91,7 @@ package struct LocalSymbolFiles: SymbolFileAccess, Sendable {
   static func contents(ofFile path: String, map: (Int32, Int) -> SymbolFileContents?) throws(SymbolFileError)
     -> SymbolFileContents?
   {
-    // Paths come from a trace, and may lead to a pipe: O_NONBLOCK prevents that `open` waits.
+    // Paths come from a trace and may lead to a pipe. O_NONBLOCK keeps `open` from waiting.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return nil }

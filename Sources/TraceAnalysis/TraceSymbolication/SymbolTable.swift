@@ -14,7 +14,7 @@ package final class SymbolTable {
     var size: UInt64
     var section: UInt32
     var name: UInt32
-    /// If several symbols have the same address, the symbol with the highest rank counts.
+    /// If several symbols have the same address, the symbol with the highest rank is used.
     var rank: UInt8
   }
 
@@ -49,8 +49,8 @@ package final class SymbolTable {
       }
       guard raw.st_name != 0, raw.st_value != 0, raw.st_shndx != SHN_UNDEF else { continue }
       if kind == STT_NOTYPE {
-        // Untyped symbols include labels of assembly code, which name functions. Skip others, which name sections, or
-        // mark changes between code and data.
+        // Untyped symbols include labels of assembly code, which name functions. Skip other untyped symbols: they name
+        // sections, or mark changes between code and data.
         guard codeSections[UInt32(raw.st_shndx)] != nil, Self.isFunctionLabel(raw, file, Int(header.sh_link)) else {
           continue
         }
@@ -75,7 +75,7 @@ package final class SymbolTable {
       var end = symbol.address &+ symbol.size
       if symbol.size == 0 {
         // The symbol covers the code up to the next symbol or the section's end. A symbol with a size at the same
-        // address is preferred.
+        // address takes precedence.
         let sectionEnd = codeSections[symbol.section] ?? .max
         end =
           next < symbols.count
@@ -127,8 +127,8 @@ package final class SymbolTable {
     }
   }
 
-  /// Hashes of the names of Swift functions, accessors and closures. Thunks and other functions that the compiler makes
-  /// are left out. O(n).
+  /// Hashes of the names of Swift functions, accessors and closures. Leaves out thunks and other functions that the
+  /// compiler makes. O(n).
   var functionHashes: Set<UInt32> {
     var hashes: Set<UInt32> = []
     for offset in names {
@@ -188,8 +188,8 @@ package final class SymbolTable {
   }
 }
 
-/// A 32-bit FNV-1a hash of a function's mangled name. The hashes of a build show whether it has a function. About one
-/// answer in some hundred thousand is wrong.
+/// A 32-bit FNV-1a hash of a function's mangled name. The hashes of a build show whether the build has a function.
+/// About one answer in a few hundred thousand is wrong.
 package enum SymbolHash {
   package static func of(_ bytes: some Sequence<UInt8>) -> UInt32 {
     var hash: UInt32 = 0x811C_9DC5

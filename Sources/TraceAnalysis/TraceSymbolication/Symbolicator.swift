@@ -3,7 +3,7 @@
 import TextWriting
 import TraceReading
 
-/// Looks up run-time addresses in the files of their images.
+/// Looks up run-time addresses in the files of their loaded images.
 ///
 /// A file is opened at the first look-up of an address in its image. If a file cannot be used, addresses in it are
 /// named `module+0xoffset`, and `problems` has the reason. For one thread at a time.
@@ -42,18 +42,19 @@ package final class Symbolicator {
   private let openFiles: OpenImageFiles
   private var functionAddresses: [FunctionKey: LinkAddress?] = [:]
   private var cache: [AddressKey: [SourceFrame]] = [:]
-  /// The most distinct frames that are looked up. All others get the frame `nameless`.
+  /// Maximum number of distinct frames that are looked up. All others get the frame `nameless`.
   private let frameLimit: Int
   private lazy var nameless = [unnamed("code without a name", image: nil, isAsync: false)]
   /// True if more frames than the limit were looked up.
   private(set) var isOverLimit = false
 
   /// - Parameters:
-  ///   - images: all images of a trace. A file that is loaded several times is read once.
-  ///   - programModules: Swift modules that short names leave out. In an image of the program, the module that is named
-  ///     like the image is also left out.
-  ///   - openFiles: files that other symbolicators with the same search opened before.
-  ///   - frameLimit: the most distinct frames that are looked up. All others are named `code without a name`.
+  ///   - images: all loaded images of a trace. A file that is loaded several times is read once.
+  ///   - programModules: Swift modules that short names leave out. Short names also leave out the module that is named
+  ///     like its loaded image, if the image belongs to the program.
+  ///   - openFiles: files that other symbolicators with the same search have opened.
+  ///   - frameLimit: the maximum number of distinct frames that are looked up. All others are named `code without a
+  ///     name`.
   package init(
     images: [LoadedImage], search: DebugFileSearch = DebugFileSearch(),
     access: any SymbolFileAccess = LocalSymbolFiles(),
@@ -68,7 +69,7 @@ package final class Symbolicator {
     for image in images { _ = number(of: image) }
   }
 
-  /// Makes a symbolicator for analysed traces, with their limits on the number of frames.
+  /// Makes a symbolicator for analysed traces, with a frame limit that follows from the traces.
   package convenience init(
     of analyses: [AllocationAnalysis], search: DebugFileSearch = DebugFileSearch(),
     access: (any SymbolFileAccess)? = nil, openFiles: OpenImageFiles = OpenImageFiles()
@@ -81,11 +82,11 @@ package final class Symbolicator {
       })
   }
 
-  /// Returns the functions at an address: inlined functions first, from the innermost on, and last the function that
-  /// contains them. Never empty: an unknown address gives one frame that is named by image and offset.
+  /// Returns the functions at an address. Inlined functions come first, from the innermost. The function that contains
+  /// them comes last. Never empty: an unknown address gives one frame, named by image and offset.
   ///
-  /// `image` is the image that covers the address. If it is `nil`, the frame is named by the address. O(log n) after
-  /// the image is open. The first look-up in a compilation unit takes longer.
+  /// `image` is the loaded image that covers the address. If it is `nil`, the frame is named by the address. O(log n)
+  /// once the image's file is open. The first look-up in a compilation unit takes longer.
   package func frames(for key: FrameKey, in image: LoadedImage?) -> [SourceFrame] {
     let number = image.map { self.number(of: $0) } ?? Self.noImage
     let address = key.address.rawValue &- (image?.loadBias ?? 0)
@@ -106,8 +107,8 @@ package final class Symbolicator {
 
   private static let noImage = -1
 
-  /// Returns the link address to look up. For a return address it is one less: the instruction after the call may
-  /// belong to another line or another function.
+  /// Returns the link address to look up. For a return address, this is one less, since the instruction after the call
+  /// may belong to another line or another function.
   private static func target(of key: FrameKey, in image: LoadedImage) -> LinkAddress {
     let address = key.address.rawValue &- image.loadBias
     return LinkAddress(key.isExact || key.isAsync || address == 0 ? address : address - 1)
@@ -139,7 +140,7 @@ package final class Symbolicator {
   /// closure. The closure may be inlined into the forwarder.
   ///
   /// In debug information, the captures are the last parameters of the closure's function, in the order of the context.
-  /// O(inlined calls of the function) after the first look-up in its unit.
+  /// O(inlined calls of the function) after the first look-up in the function's unit.
   package func captures(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage)
     -> ClosureCaptures?
   {
@@ -150,8 +151,8 @@ package final class Symbolicator {
     }
   }
 
-  /// Returns the line where a closure begins; its first instruction may be some lines further down. For the arguments,
-  /// see `captures(ofClosure:at:in:)`.
+  /// Returns the line where a closure begins. The closure's first instruction may be a few lines further down. For the
+  /// arguments, see `captures(ofClosure:at:in:)`.
   package func line(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage) -> Int? {
     parameters(ofClosure: mangledName, at: address, in: image).flatMap { $0.line > 0 ? $0.line : nil }
   }
@@ -166,7 +167,7 @@ package final class Symbolicator {
     }
     return parameters(at: address) ?? parameters(at: self.address(ofFunction: closure, in: image))
       ?? (closure == mangledName ? nil : parameters(at: self.address(ofFunction: mangledName, in: image)))
-      // The address of an async closure is not code, but a record: look up its forwarder.
+      // The address of an async closure is a record, not code. Look up the closure's forwarder instead.
       ?? parameters(at: self.address(ofFunction: mangledName + "TA", in: image))
   }
 
@@ -192,7 +193,7 @@ package final class Symbolicator {
     return ClosureCaptures(variables: variables, isGeneric: function.isGeneric)
   }
 
-  /// Returns the name of the variable at an address of an image's data, such as `static Cache.all`.
+  /// Returns the name of the variable at an address in a loaded image's data, such as `static Cache.all`.
   package func variable(at address: RuntimeAddress, in image: LoadedImage) -> String? {
     let opened = open(number(of: image))
     guard let name = opened.files.variables?.name(at: LinkAddress(address.rawValue &- image.loadBias)) else {
@@ -233,7 +234,7 @@ package final class Symbolicator {
     return nil
   }
 
-  /// The problems with all images whose addresses were looked up, in the order of the images.
+  /// The problems with all loaded images whose addresses were looked up, in the order of the images.
   package var problems: [ImageProblem] {
     opened.sorted { $0.key < $1.key }.flatMap { $0.value.files.problems }
   }
@@ -301,14 +302,14 @@ package final class Symbolicator {
     return frames
   }
 
-  /// Returns the code of an async function whose record is at an address. Function values refer to that record.
+  /// Returns the code of the async function whose record is at an address. Function values refer to such a record.
   private func asyncFunction(at address: LinkAddress, _ opened: OpenedImage) -> LinkAddress? {
     guard let record = opened.files.variables?.name(at: address), record.hasPrefix("$s"), record.hasSuffix("Tu") else {
       return nil
     }
     guard let code = opened.files.symbols?.address(of: String(record.dropLast(2))) else { return nil }
-    // Require a symbol at the code's address. Otherwise a record of a damaged file could lead to itself, and the
-    // look-up would not end.
+    // Require a symbol at the code's address. Otherwise a damaged file's record could lead to itself, and the look-up
+    // would never end.
     return opened.files.symbols?.name(at: code) != nil ? code : nil
   }
 
@@ -353,7 +354,7 @@ package final class Symbolicator {
   }
 }
 
-/// Returns the Swift module that an image is named after: `Net` for `libNet.so.1`, `my_tool` for `my-tool`.
+/// Returns the Swift module that a loaded image is named after: `Net` for `libNet.so.1`, `my_tool` for `my-tool`.
 package func moduleName(ofImage path: String) -> String {
   var name = fileName(ofPath: path)
   if name.hasPrefix("lib"), let end = name.firstIndex(of: "."), name[end...].hasPrefix(".so") {

@@ -4,8 +4,8 @@ import PlatformRules
 import TextWriting
 import TraceReading
 
-/// The rules that identify the platform's code by its image. If a program is statically linked with the platform's
-/// libraries, their code is identified by name.
+/// The rules that identify the platform's code by its loaded image. If the program links the platform's libraries
+/// statically, names identify their code.
 package struct SystemCode {
   private static let modules = RuleBook.shipped.table(.platform, by: .module)
   private static let images = RuleBook.shipped.table(.platform, by: .image)
@@ -16,9 +16,9 @@ package struct SystemCode {
   /// Returns whether an image belongs to the platform. `path` is the path in the traced process.
   package static func isSystemImage(_ path: String) -> Bool { images.matches(fileName(ofPath: path)) }
 
-  /// Returns whether an image is a shared library of the operating system. It is if it is in a folder that is used only
-  /// by packages of the system, not by the program or libraries built with it. `path` is the path in the traced
-  /// process.
+  /// Returns whether a loaded image is a shared library of the operating system. This is true if the library is in a
+  /// folder that only the system's packages use, not the program or libraries built with it. `path` is the path in the
+  /// traced process.
   package static func isOfOperatingSystem(_ path: String) -> Bool {
     let folders = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"]
     return folders.contains { path.hasPrefix($0) } && fileName(ofPath: path).contains(".so")
@@ -44,17 +44,16 @@ package struct SystemCode {
     path.hasPrefix("/usr/include/") && path.contains("/bits/") && path.hasSuffix(".h") && !path.contains("c++")
   }
 
-  /// Returns whether a frame is code of a macro expansion. The expansion is in a file that does not exist, and that the
-  /// compiler names after the macro (Swift 5.9 to 6.3). With optimisation, only the function's name shows the
-  /// expansion: its position is line 1 of the file that uses the macro. The next frame has the line where the macro is
-  /// used.
+  /// Returns whether a frame is code of a macro expansion. The expansion is in a nonexistent file, which the compiler
+  /// names after the macro (Swift 5.9 to 6.3). In optimised code, only the function's name shows the expansion: its
+  /// position is line 1 of the file that uses the macro. The next frame has the line that uses the macro.
   private static func isMacroExpansion(_ name: DemangledName, _ position: SourcePosition?) -> Bool {
     name.full.hasPrefix("freestanding macro expansion #")
       || position?.file.map { fileName(ofPath: $0).hasPrefix("@__swiftmacro_") } ?? false
   }
 
-  /// Returns whether a file was written by the package manager for a test bundle. Such a file lists the tests, and
-  /// starts the runners of XCTest and Swift Testing.
+  /// Returns whether the package manager generated a file for a test bundle. Such a file lists the tests, and starts
+  /// the runners of XCTest and Swift Testing.
   private static func isGeneratedRunner(_ path: String) -> Bool {
     path.hasSuffix(".swift")
       && (path.contains("PackageTests.derived/") || path.contains("PackageDiscoveredTests.derived/"))
@@ -65,7 +64,7 @@ package struct SystemCode {
     -> SourceFrame.Kind
   {
     if let path, isSystemImage(path) { return .systemLibrary }
-    // A merged function is the code of one function with an additional parameter. If it has a line, that line is in the
+    // A merged function is the code of one function with an additional parameter. If it has a line, the line is in the
     // program.
     if name.isThunk || (name.isMerged && (position?.line ?? 0) == 0) { return .thunk }
     if name.language == .other, compiled.matches(mangled) { return .thunk }

@@ -3,11 +3,11 @@
 import PlatformRules
 import TraceReading
 
-/// Describes a thread of a trace: as the main thread, as a thread of libdispatch, or by the program's function where it
-/// started.
+/// Describes a thread of a trace: as the main thread, as a thread of libdispatch, or by the function of the program
+/// where it started.
 ///
-/// An inspection has the names that programs give to threads, and the threads' stacks. In a recording, the stack of one
-/// of a thread's events shows where the thread started. For one thread at a time.
+/// An inspection has the names that the program gives to threads, and the threads' stacks. In a recording, the stack of
+/// any event of a thread shows where the thread started. For one thread at a time.
 package struct ThreadNames {
   private let definitions: TraceDefinitions
   private let mainThread: UInt64
@@ -61,8 +61,8 @@ package struct ThreadNames {
     return path.frames.suffix(Self.outermostFrames).reversed().map(\.key)
   }
 
-  /// Returns whether a function belongs to a thread pool. Threads of a pool serve any queue, so the first function of
-  /// the program on such a thread does not identify the thread.
+  /// Returns whether a function belongs to a thread pool. Threads of a pool serve any queue, so the program's first
+  /// function on such a thread does not identify the thread.
   private static func isPool(_ frame: SourceFrame) -> Bool {
     frame.mangledName.map { poolFunctions.matches($0) } ?? false
   }

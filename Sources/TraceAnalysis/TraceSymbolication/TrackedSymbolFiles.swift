@@ -4,15 +4,15 @@ import CSandboxedChild
 import CTrackedFiles
 import TraceReading
 
-/// Provides files like `LocalSymbolFiles`, and records which of their parts are read.
+/// Provides files like `LocalSymbolFiles`, and records which parts of them are read.
 ///
-/// After an analysis, these are the parts that a trace must store. Handles SIGSEGV of the process. For one thread at a
-/// time.
+/// After an analysis, these are the parts that a trace must store. Installs a SIGSEGV handler for the process. For one
+/// thread at a time.
 package final class TrackedSymbolFiles: SymbolFileAccess {
   private var known: [String: SymbolFileContents] = [:]
   private let machine = LocalSymbolFiles()
 
-  /// Makes child processes record the parts that they read as well. The child that reflects types reads such files.
+  /// Makes child processes record the parts that they read as well. The child process for reflection reads such files.
   package init() { lt_child_set_prologue(lt_tracked_continue_in_child) }
 
   package func canonicalPath(ofFile path: String) -> String { machine.canonicalPath(ofFile: path) }

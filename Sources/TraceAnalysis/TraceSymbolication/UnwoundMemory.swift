@@ -10,6 +10,7 @@ package enum UnwoundMemory {
   case kept([(range: Range<UInt64>, bytes: UnsafeRawPointer)])
   /// A function that copies bytes until the buffer is full. It returns `false` if any byte is unknown.
   ///
-  /// Called once before `fork`, and then in the child process. So it must not wait for other threads or start threads.
+  /// It is called once before `fork`, and then in the child process. So it must not start threads or wait for other
+  /// threads.
   case function((RuntimeAddress, UnsafeMutableRawBufferPointer) -> Bool)
 }

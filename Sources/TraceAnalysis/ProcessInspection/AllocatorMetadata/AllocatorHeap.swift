@@ -12,7 +12,7 @@ package struct AllocatorHeap: Sendable {
   package private(set) var replacement: ReplacementHeap?
   /// Whether some of the allocators' blocks were not found.
   package private(set) var isIncomplete = false
-  /// Sentences about facts that are not known.
+  /// Sentences about facts that could not be determined.
   package private(set) var remarks: [String] = []
 
   /// Reads the blocks of all known allocators. Returns nil if no block was found.
@@ -23,8 +23,7 @@ package struct AllocatorHeap: Sendable {
     glibc = GlibcHeap(in: memory, threads: threads)
     jemalloc = JemallocHeap(in: memory, threads: threads)
     replacement = ReplacementHeap(in: memory, threads: threads)
-    // libc may have an arena although the program uses another malloc, because early code may have called libc's
-    // malloc.
+    // libc may have an arena even if the program uses another malloc, since early code may have called libc's malloc.
     let lists = [glibc?.blocks, jemalloc?.blocks, replacement?.blocks].compactMap { $0 }
     guard lists.contains(where: { !$0.isEmpty }) else { return nil }
     if let glibc {
@@ -55,8 +54,8 @@ package struct AllocatorHeap: Sendable {
     var blocks = lists.joined().sorted { $0.address < $1.address }
     var end: UInt64 = 0
     blocks.removeAll { block in
-      // Two allocators never share memory, so a block inside another allocator's block was read from words that are no
-      // metadata.
+      // Two allocators never share memory. So if a block lies inside another allocator's block, the words that describe
+      // it are no metadata.
       if block.address < end { return true }
       end = block.address &+ block.usableSize
       return false

@@ -4,9 +4,10 @@ import CHeapScan
 import CTraceFormat
 import TraceReading
 
-/// Gives C code the memory that it needs to read an allocator's metadata. `metadata` is valid as long as this object is.
+/// Gives C code the memory that it needs to read an allocator's metadata. `metadata` is valid as long as this object
+/// exists.
 ///
-/// Not to be shared between threads.
+/// For one thread at a time.
 final class AllocatorMemory {
   let metadata: UnsafeMutablePointer<lt_allocator_memory>
   let process: any ProcessMemory

@@ -12,10 +12,10 @@ package struct AllocatedBlock: Hashable, Sendable {
   var usableSize: UInt64
 }
 
-/// The contents of glibc's allocator, read from its metadata in memory. The process must be stopped in the meantime;
-/// threads may be stopped inside the allocator.
+/// The contents of glibc's allocator, read from its metadata in memory. The process must stay stopped during the read.
+/// Threads may be stopped inside the allocator.
 ///
-/// A value; only its initialiser reads the memory.
+/// Only the initialiser reads the memory.
 package struct GlibcHeap: Sendable {
   /// An arena and its memory. Sizes are sizes of chunks, including their headers.
   package struct Arena: Hashable, Sendable {
@@ -61,14 +61,14 @@ package struct GlibcHeap: Sendable {
   private(set) var cachedBytes: UInt64 = 0
   /// The number of thread caches that were recognised.
   private(set) var threadCaches = 0
-  /// True if no thread cache was found although this release of glibc has them. Freed blocks in the caches then count
-  /// as live.
+  /// True if no thread cache was found although this release of glibc has thread caches. Freed blocks in the caches
+  /// then count as live.
   private(set) var areCachesUnread = false
   /// The number of freed blocks in fast bins. `fastBytes`: their bytes.
   private(set) var fastBlocks = 0
   private(set) var fastBytes: UInt64 = 0
   /// The number of blocks that are separate mappings. `mappedBytes`: their bytes. `mappedBlocksByCount`: their number
-  /// by the allocator's own count; nil if the count was not found.
+  /// according to the allocator's own counter; nil if the counter was not found.
   private(set) var mappedBlocks = 0
   private(set) var mappedBytes: UInt64 = 0
   private(set) var mappedBlocksByCount: Int?
@@ -83,7 +83,7 @@ package struct GlibcHeap: Sendable {
 
   /// Reads the metadata. Returns nil if the process has no allocator of glibc, or has not used it.
   ///
-  /// - Parameter threads: All threads of the process. May be empty; the memory of an empty thread cache then counts as
+  /// - Parameter threads: All threads of the process. May be empty. The memory of an empty thread cache then counts as
   ///   a live block.
   /// - Complexity: Linear in the memory of the allocator, which is read twice, and in the pages of anonymous memory.
   package init?(in memory: any ProcessMemory, threads: [InspectedThread] = []) {

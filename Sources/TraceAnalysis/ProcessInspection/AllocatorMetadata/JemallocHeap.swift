@@ -3,9 +3,9 @@
 import CHeapScan
 import TraceReading
 
-/// The blocks of jemalloc 5.1 to 5.3, read from its metadata in memory. The process must be stopped in the meantime.
+/// The blocks of jemalloc 5.1 to 5.3, read from its metadata in memory. The process must stay stopped during the read.
 ///
-/// A value; only its initialiser reads the memory.
+/// Only the initialiser reads the memory.
 package struct JemallocHeap: Sendable {
   /// The live blocks in order of addresses, without repeats.
   package private(set) var blocks: [AllocatedBlock] = []
@@ -28,7 +28,7 @@ package struct JemallocHeap: Sendable {
   /// Reads the metadata. Returns nil if the process has no jemalloc with a known layout, or has not used it.
   ///
   /// - Parameter threads: All threads of the process. Blocks in the cache of any other thread count as live.
-  /// - Complexity: Linear in the data of images, the extents and the regions of slabs.
+  /// - Complexity: Linear in the data of loaded images, the extents and the regions of slabs.
   package init?(in memory: any ProcessMemory, threads: [InspectedThread] = []) {
     let source = AllocatorMemory(memory, threads: threads)
     let heap = UnsafeMutablePointer<lt_jemalloc_heap>.allocate(capacity: 1)

@@ -4,8 +4,8 @@ import TraceReading
 
 /// The data of a process's libc, and its release.
 struct LibcImage {
-  /// Addresses of libc's initialised data. If no mapping is libc's by name, the data of all files, because libc may be
-  /// linked statically or have another name.
+  /// Addresses of libc's initialised data. If no mapping has libc's name, the data of all mapped files, since libc may
+  /// be linked statically or have another name.
   let data: [Range<UInt64>]
   /// The release of glibc: 36 for glibc 2.36. 0 if it is not known.
   let release: UInt32
@@ -23,7 +23,7 @@ struct LibcImage {
 
   private static func isLibc(_ name: Substring) -> Bool { name.hasPrefix("libc.so") || name.hasPrefix("libc-2.") }
 
-  /// Part of the text that libc prints when it is run as a program: "GNU C Library (Debian GLIBC 2.36-9) stable release
+  /// Part of the text that libc prints when it runs as a program: "GNU C Library (Debian GLIBC 2.36-9) stable release
   /// version 2.36."
   private static let mark = Array("release version 2.".utf8)
 

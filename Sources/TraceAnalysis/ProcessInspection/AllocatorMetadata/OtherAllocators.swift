@@ -2,7 +2,7 @@
 
 import TraceReading
 
-/// Names the allocator that a process has in place of the C library's, if leaktrace cannot read its layout.
+/// Names the allocator that replaces the C library's allocator in a process, if leaktrace cannot read its layout.
 enum OtherAllocators {
   /// Maps the beginnings of file names to the allocators in such files.
   private static let files = [

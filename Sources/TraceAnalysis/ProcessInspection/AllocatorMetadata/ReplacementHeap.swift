@@ -1,11 +1,11 @@
-// The blocks of a process, read from the metadata of an allocator that replaces the C library's.
+// The blocks of a process, read from the metadata of an allocator that replaces the C library's allocator.
 
 import CHeapScan
 import TraceReading
 
-/// The blocks of tcmalloc or mimalloc, read from its metadata in memory. The process must be stopped in the meantime.
+/// The blocks of tcmalloc or mimalloc, read from its metadata in memory. The process must stay stopped during the read.
 ///
-/// A value. Only its initialiser reads the memory.
+/// Only the initialiser reads the memory.
 package struct ReplacementHeap: Sendable {
   /// The live blocks in order of addresses, without repeats.
   package private(set) var blocks: [AllocatedBlock] = []
@@ -14,14 +14,14 @@ package struct ReplacementHeap: Sendable {
   /// True if some blocks may be missing: contradictory records were left out, there was too little memory to read all
   /// records, or only one of several copies of the allocator was read.
   package private(set) var isIncomplete = false
-  /// Sentences about facts that are not known.
+  /// Sentences about facts that could not be determined.
   package private(set) var remarks: [String] = []
 
-  /// Reads the metadata of tcmalloc, or else of mimalloc. Returns nil if the process has neither allocator with a known
-  /// layout.
+  /// Reads the metadata of tcmalloc, or of mimalloc if the process has no tcmalloc. Returns nil if the process has
+  /// neither allocator with a known layout.
   ///
   /// - Parameter threads: All threads of the process.
-  /// - Complexity: Linear in the data of images and in the blocks.
+  /// - Complexity: Linear in the data of loaded images and in the blocks.
   package init?(in memory: any ProcessMemory, threads: [InspectedThread] = []) {
     let source = AllocatorMemory(memory, threads: threads)
     guard readTcmalloc(source.metadata) || readMimalloc(source.metadata) else { return nil }

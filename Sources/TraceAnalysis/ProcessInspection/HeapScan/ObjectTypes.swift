@@ -4,10 +4,10 @@ import CHeapScan
 import CTraceFormat
 import TraceReading
 
-/// Distinguishes Swift objects from other blocks, and describes their types. Uses memory contents alone, as a recorder
-/// does in its own process.
+/// Distinguishes Swift objects from other blocks, and describes their types. Uses only the contents of memory, like a
+/// recorder in its own process.
 ///
-/// Not to be shared between threads.
+/// For one thread at a time.
 final class ObjectTypes {
   /// The types that were found. Superclasses come before their subclasses.
   private(set) var types: [TraceType] = []
@@ -19,7 +19,7 @@ final class ObjectTypes {
   private let scan: ScannedProcess
   private let regions: UnsafeMutableBufferPointer<lt_snapshot_region>
   private let state: UnsafeMutablePointer<lt_object_types>
-  /// False if there was too little memory; then there are no types.
+  /// False if there was too little memory. There are no types then.
   private let isReady: Bool
 
   init(_ scan: ScannedProcess) {
@@ -71,8 +71,8 @@ final class ObjectTypes {
     lt_object_size(state, type, usableSize)
   }
 
-  /// Returns the bytes of an object whose block has an unknown end: the size of its type, or all of `room` if that is
-  /// not known.
+  /// Returns the size of an object whose block has an unknown end: the size of its type, or `room` if that size is
+  /// unknown.
   func size(ofType type: UInt32, room: UInt64) -> UInt64 {
     let size = lt_instance_size(state, type)
     return size > 0 ? min(size, room) : room

@@ -5,10 +5,10 @@ import TraceReading
 
 /// Finds Swift objects by their first words: a pointer to metadata, and the counts of a live object.
 ///
-/// A found object may have been freed, if nothing has overwritten its beginning since. The counts show whether an
-/// object was deinitialised; such objects are left out.
+/// A result may be a freed object whose beginning has not been overwritten. The counts show whether an object was
+/// deinitialised; such objects are left out.
 enum PlausibleObjects {
-  /// Objects begin at multiples of this: allocators align blocks for any type.
+  /// Objects begin at multiples of this number, since allocators align blocks for any type.
   private static let alignment: UInt64 = 16
   /// Limit of the bytes of an object whose end is not known.
   private static let largestUnknown: UInt64 = 1 << 20

@@ -6,14 +6,14 @@ import TraceReading
 
 /// Gives C code the memory of an inspected process. Caches pages, because metadata is read word by word.
 ///
-/// Not to be shared between threads. `memory` is valid as long as this object is.
+/// For one thread at a time. `memory` is valid as long as this object exists.
 final class ScannedProcess {
   /// The memory, for C functions that read it.
   let memory: UnsafeMutablePointer<lt_memory>
   let process: any ProcessMemory
 
   private static let pageSize = 4096
-  /// The number of cached pages. Metadata and heads of objects that are read again and again take some hundred pages.
+  /// The number of cached pages. Metadata and object headers that are read repeatedly take a few hundred pages.
   private static let keptPages = 1024
   private let pages: UnsafeMutableRawBufferPointer
   private var addresses = [UInt64](repeating: 0, count: keptPages)

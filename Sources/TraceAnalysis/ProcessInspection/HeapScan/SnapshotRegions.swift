@@ -4,8 +4,8 @@ import CTraceFormat
 
 /// Converts mappings to the regions of a heap image.
 enum SnapshotRegions {
-  /// - Parameter threads: The main thread must come first. If the mappings have no names, its stack pointer shows which
-  ///   one is the main stack.
+  /// - Parameter threads: The main thread must come first. If the mappings have no names, the main thread's stack
+  ///   pointer identifies the main stack.
   static func regions(of mappings: [MemoryMapping], threads: [InspectedThread]) -> [lt_snapshot_region] {
     let knowsNames = mappings.contains { !$0.kernelName.isEmpty }
     return mappings.map { mapping in

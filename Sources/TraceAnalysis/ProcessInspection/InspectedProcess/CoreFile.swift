@@ -67,15 +67,15 @@ final class CoreFile {
     return UnsafeRawPointer(address)
   }()
 
-  /// Returns bytes of the mapped file, valid as long as this object exists; nil if the file does not have `count` bytes
-  /// there. Only for callers that may crash: a read raises a signal if the file was shortened.
+  /// Returns bytes of the mapped file, valid as long as this object exists. Nil if the file does not have `count` bytes
+  /// there. Only for callers that survive a crash: if the file was shortened, a read raises a signal.
   func bytes(at offset: UInt64, count: UInt64) -> UnsafeRawPointer? {
     guard offset <= size, count <= size - offset else { return nil }
     return whole.map { $0 + Int(offset) }
   }
 
   private static func opened(_ path: String, unpackingIn directory: String) throws(InspectionError) -> Int32 {
-    // The path may lead to a pipe: do not wait for a writer.
+    // The path may lead to a pipe. O_NONBLOCK keeps `open` from waiting for a writer.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw .cannotOpen(path: path, errno: errno) }
     guard let packing = CorePacking(file: descriptor) else { return descriptor }
@@ -130,8 +130,8 @@ final class CoreFile {
     addUnlistedMappings()
   }
 
-  /// Adds file mappings that have no segment, which debuggers leave out. They count as readable, and the core has none
-  /// of their bytes.
+  /// Adds file mappings without a segment, since debuggers leave such segments out. These mappings count as readable,
+  /// and the core has none of their bytes.
   private func addUnlistedMappings() {
     var unlisted: [Segment] = []
     var index = 0
@@ -156,7 +156,7 @@ final class CoreFile {
         flags: program.p_flags))
   }
 
-  /// If segments overlap, only the first one by address counts.
+  /// Sorts segments by address. If segments overlap, only the first one counts.
   private func sortSegments() {
     segments.sort { ($0.range.lowerBound, $0.range.upperBound) < ($1.range.lowerBound, $1.range.upperBound) }
     var end: UInt64 = 0
@@ -210,7 +210,7 @@ final class CoreFile {
   private static let kernelCodeKey: UInt64 = 33
   /// Offsets in `elf_prstatus`, in bytes.
   private static let (threadIDOffset, registersOffset) = (32, 112)
-  /// Offset in `elf_prpsinfo`, in bytes, of the process's number, which its parent's number follows.
+  /// Byte offset in `elf_prpsinfo` of the process's number. The parent's number follows it.
   private static let processIDOffset = 24
 
   private func addThread(_ note: CoreNote) {
@@ -247,7 +247,7 @@ final class CoreFile {
   }
 }
 
-/// The contents of one note; valid as long as the data of all notes is.
+/// The contents of one note. They are valid as long as the data of all notes exists.
 private struct CoreNote {
   private let bytes: UnsafeRawBufferPointer
 

@@ -3,10 +3,10 @@
 import TraceReading
 import TraceSymbolication
 
-/// Memory from a core file. Contents of mapped files that the core leaves out are read from disk, if the files are
-/// still the same.
+/// Memory from a core file. If the core leaves out contents of mapped files, they are read from disk, provided that the
+/// files are still the same.
 ///
-/// Not to be shared between threads.
+/// For one thread at a time.
 package final class CoreMemory: ProcessMemory {
   package let mappings: [MemoryMapping]
   package var threads: [InspectedThread] { core.threads }
@@ -18,14 +18,14 @@ package final class CoreMemory: ProcessMemory {
   /// Bytes of anonymous memory that the core leaves out, because of the process's `coredump_filter` or the core's
   /// writer.
   let missingAnonymousBytes: UInt64
-  /// The number of threads whose stack is all zeros in the core. The core's writer could not read a guard page in the
-  /// stack's mapping, and left out the rest of the mapping (gdb 13.1 with glibc 2.42 or later; gdb 18.1 writes the
-  /// rest).
+  /// The number of threads whose stack is all zeros in the core. This happens if the core's writer could not read a
+  /// guard page in the stack's mapping, and left out the rest of the mapping (gdb 13.1 with glibc 2.42 or later). gdb
+  /// 18.1 writes the rest.
   let missingStacks: Int
-  /// Whether memory is missing that may hold objects.
+  /// True if the core lacks memory that may hold objects.
   let lacksMemory: Bool
-  /// Paths of mapped files whose bytes the core leaves out, if the file on disk is gone or of another build. Sorted; a
-  /// path may have any bytes.
+  /// Paths of mapped files whose bytes are missing: the core leaves them out, and the file on disk is gone or of
+  /// another build. Sorted. A path may have any bytes.
   let missingFiles: [String]
 
   private let core: CoreFile
@@ -89,7 +89,7 @@ package final class CoreMemory: ProcessMemory {
       substitutes[path] = ImageSubstitute(path: path, header: header, access)
     }
     self.substitutes = substitutes
-    // Debuggers leave out code that is in the file on disk, and do not record its protection.
+    // Debuggers leave out code that the file on disk has, and do not record the protection of that code.
     for index in mappings.indices where core.segments[index].size == 0 && !mappings[index].isWritable {
       guard let file = mappings[index].file, substitutes[file.path]?.hasCode(at: file.offset) == true else { continue }
       mappings[index].isExecutable = true
@@ -151,7 +151,7 @@ package final class CoreMemory: ProcessMemory {
     return done
   }
 
-  /// Returns the parts that the core has. The other parts are unmodified contents of files, or were not kept.
+  /// Returns the parts that the core has. The other parts are unmodified contents of files, or were not saved.
   package func writtenRanges(in range: Range<UInt64>) -> [Range<UInt64>] {
     guard !range.isEmpty, var index = Self.firstIndex(endingAfter: range.lowerBound, in: core.segments) else {
       return []

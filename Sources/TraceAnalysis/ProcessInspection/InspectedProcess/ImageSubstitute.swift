@@ -4,7 +4,8 @@ import CElfutils
 import TraceReading
 import TraceSymbolication
 
-/// A mapped file as it is on disk now. It is used only if its build ID proves that it is the file that was mapped.
+/// The present file at a mapped file's path. It is used only if its build ID proves that it is the file that was
+/// mapped.
 struct ImageSubstitute {
   private let contents: SymbolFileContents
   /// Ranges of offsets in the file that the loader maps as code.
@@ -34,7 +35,7 @@ struct ImageSubstitute {
     }
   }
 
-  /// Returns the file's bytes from `count` bytes after an offset on; nil if the file has none there.
+  /// Returns the file's bytes from `offset + count` on; nil if the file has none there.
   func bytes(from offset: UInt64, skipping count: UInt64) -> UnsafeRawBufferPointer? {
     let (start, overflow) = offset.addingReportingOverflow(count)
     guard !overflow, start < UInt64(contents.bytes.count) else { return nil }

@@ -4,12 +4,12 @@ import Glibc
 import TraceReading
 import TraceSymbolication
 
-/// Paths that this process can use to open the files of another process; valid as long as that process exists. A file's
-/// build ID shows whether it is the mapped file.
+/// Paths that this process can use to open the files of another process. They are valid as long as the other process
+/// exists. The build ID of a file shows whether it is the mapped file.
 package struct InspectedFiles: Hashable, Sendable {
   /// The path of the other process's root directory; nil if both processes see the same files.
   package private(set) var root: String?
-  /// For each build ID: paths of files that may be the image.
+  /// For each build ID: paths of files that may be the loaded image's file.
   package private(set) var byBuildID: [[UInt8]: [String]] = [:]
 
   /// For a core: files are looked up by their ordinary paths.

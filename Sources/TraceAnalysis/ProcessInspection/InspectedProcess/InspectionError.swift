@@ -12,7 +12,7 @@ package enum InspectionError: Error, Hashable, Sendable {
   case unsuitable(Int32, Unsuitability)
   case endedMeanwhile(Int32)
   case executedMeanwhile(Int32, program: String)
-  /// The process may be traced, but no copy of it could be made.
+  /// The process may be traced, but copying it failed.
   case cannotCopy(Int32, CopyFailure, errno: Int32)
   case cannotOpen(path: String, errno: Int32)
   case notACore(path: String)

@@ -1,10 +1,10 @@
 // Limits on the work that hostile memory or a damaged core may cause.
 
-/// Amounts that no real process reaches. They bound the inspector's work.
+/// Limits on the inspector's work. No real process reaches them.
 enum InspectionLimits {
   /// Segments of a core: sixteen times the default limit of a process's mappings (`vm.max_map_count`).
   static let segments = 1 << 20
-  /// Bytes of one note segment of a core. The notes of a thread take some 3 kB.
+  /// Bytes of one note segment of a core. The notes of a thread take about 3 kB.
   static let noteBytes: UInt64 = 1 << 28
   /// Notes of a core; a thread has about five.
   static let notes = 1 << 20

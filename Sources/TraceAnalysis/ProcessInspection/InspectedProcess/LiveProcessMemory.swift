@@ -5,9 +5,10 @@ import Glibc
 import TraceReading
 import TraceSymbolication
 
-/// Memory of a stopped process, or of a copy of a process. It is only read.
+/// Memory of a stopped process, or of a copy of a process. Nothing writes to it.
 ///
-/// `init` reads the list of mappings; later changes are not seen. Once the process has ended, reading returns no bytes.
+/// `init` reads the list of mappings. Later changes are not noticed. After the process has exited, reads return no
+/// bytes.
 package struct LiveProcessMemory: ProcessMemory {
   package let processID: Int32
   package let mappings: [MemoryMapping]
@@ -64,7 +65,7 @@ package struct LiveProcessMemory: ProcessMemory {
   }
 
   /// Returns the number of bytes from an address on that the process itself may read, at most `count`. The kernel's
-  /// file would also return bytes that the process may not read.
+  /// memory file also returns bytes that the process may not read.
   private func readableCount(at address: UInt64, of count: Int) -> Int {
     var end = address
     while end - address < count, let mapping = mappings.mapping(at: end), mapping.isReadable {
@@ -73,7 +74,7 @@ package struct LiveProcessMemory: ProcessMemory {
     return Int(min(end - address, UInt64(count)))
   }
 
-  /// Reads the process's page tables, which lack pages that were never touched. In a private mapping of a file, pages
+  /// Reads the process's page tables. They lack pages that were never touched. In a private mapping of a file, pages
   /// that were never written to belong to the file and are left out.
   package func writtenRanges(in range: Range<UInt64>) -> [Range<UInt64>] {
     let page = MemoryWindow.pageSize
@@ -107,8 +108,8 @@ package struct LiveProcessMemory: ProcessMemory {
     return ranges
   }
 
-  /// Uses the kernel's list of page ranges (Linux 6.7 and later), which takes time in proportion to the resident
-  /// memory. Returns nil if the kernel has no such list.
+  /// Uses the kernel's list of page ranges (Linux 6.7 and later). The time is proportional to the resident memory.
+  /// Returns nil if the kernel has no such list.
   private static func listedRanges(
     in range: Range<UInt64>, of pagemap: Int32, leavesOutFiles: Bool
   ) -> [Range<UInt64>]? {

@@ -5,7 +5,7 @@ import CHeapScan
 import Glibc
 import TraceReading
 
-/// An image in a process, with facts that a trace does not have.
+/// A loaded image of a process, with facts that a trace does not have.
 struct MappedImage: Hashable {
   var image: LoadedImage
   /// Bytes of the image's thread-local variables in each thread, including alignment.
@@ -14,14 +14,14 @@ struct MappedImage: Hashable {
   var unwindTable: UInt64?
 }
 
-/// Finds images. An image begins with a mapping of a file's first byte; the kernel's own code is an image without a
-/// file.
+/// Finds loaded images. An image begins where a file's first byte is mapped. The code that the kernel maps is an image
+/// without a file.
 enum MappedImages {
-  /// Limit of the images in a process. The loader itself has no limit except the number of mappings.
+  /// Maximum number of images in a process. The loader itself is limited only by the number of mappings.
   private static let limit = 1 << 16
-  /// The number of bytes at an image's beginning that have its program headers, with every linker.
+  /// The size of an image's beginning that contains its program headers, with every linker.
   private static let headerBytes = 4096
-  /// The number of bytes of notes that are searched for the build ID. A linker's note has 36 bytes, and other notes may
+  /// The number of note bytes that are searched for the build ID. A linker's note has 36 bytes, and other notes may
   /// precede it.
   private static let noteBytes = 1 << 12
 

@@ -11,8 +11,8 @@ package struct MemoryMapping: Hashable, Sendable {
   var isShared: Bool
   /// The mapped file; nil for anonymous memory.
   package var file: BackingFile?
-  /// The kernel's name for memory without a file, such as `[heap]`; empty if it has none, and always empty for core
-  /// files.
+  /// The kernel's name for memory without a file, such as `[heap]`. Empty if the kernel gives no name, and always empty
+  /// for core files.
   var kernelName: String
 
   package init(

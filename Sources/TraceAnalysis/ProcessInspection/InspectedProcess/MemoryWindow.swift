@@ -2,10 +2,10 @@
 
 import TraceReading
 
-/// A buffer with a piece of a process's memory. A word outside of the piece refills the buffer from that word's page
-/// on, so reading forward takes one call for many words.
+/// A buffer with a piece of a process's memory. A read of a word outside the piece refills the buffer from the start of
+/// that word's page. So reading forward takes one call for many words.
 ///
-/// Owns its buffer. Not to be shared between threads.
+/// Owns its buffer. For one thread at a time.
 final class MemoryWindow {
   /// Bytes of one page.
   static let pageSize: UInt64 = 4096

@@ -27,9 +27,9 @@ package enum CorePacking: String, CaseIterable, Hashable, Sendable {
 }
 
 /// Decompresses a core file as a stream into a file without a name. Pages of zeros take no space in that file. The
-/// kernel deletes the file when it is closed.
+/// kernel deletes the unpacked file when it is closed.
 ///
-/// Not to be shared between threads.
+/// For one thread at a time.
 struct PackedCore {
   private let path: String
   private let packed: Int32
@@ -40,7 +40,7 @@ struct PackedCore {
   private static let pageBytes = 4096
   /// Free bytes on the disk that must remain for other programs.
   private static let spareBytes: UInt64 = 512 << 20
-  /// Upper limit of the size: no process has that much resident memory.
+  /// Maximum unpacked size. No process has that much resident memory.
   private static let sizeLimit: UInt64 = 1 << 40
 
   /// - Parameters:
@@ -50,8 +50,8 @@ struct PackedCore {
     (self.path, self.packed, self.directory) = (path, packed, directory)
   }
 
-  /// Returns the descriptor of the unpacked file; the caller owns it. If the compressed file is damaged or cut short,
-  /// the result has the bytes up to that place. O(unpacked bytes)
+  /// Returns the descriptor of the unpacked file, which the caller owns. If the compressed file is damaged or
+  /// truncated, the result has the bytes before the damage. O(unpacked bytes)
   func unpacked() throws(InspectionError) -> Int32 {
     let file = temporaryFile()
     guard file >= 0 else { throw .cannotUnpack(path: path, directory: directory, errno: errno) }

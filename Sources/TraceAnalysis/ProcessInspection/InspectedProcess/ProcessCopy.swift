@@ -4,21 +4,21 @@ import CProcessCalls
 import Glibc
 import TraceReading
 
-/// A copy of a process, or the process itself while it is held. The copy exists, or the process is held, until `end` is
+/// A copy of a process, or the process itself, stopped. The copy exists, or the process stays stopped, until `end` is
 /// called or this object is freed.
 ///
-/// The process resumes in any case: a guardian resumes it if this process ends in any way.
+/// If this process exits or crashes first, a guardian process resumes the stopped process.
 package final class ProcessCopy {
   package let memory: LiveProcessMemory
   /// The main thread comes first. Threads that did not stop in time are left out.
   package let threads: [InspectedThread]
   /// The number of threads that did not stop. Objects that only these threads refer to look lost.
   let missingThreads: Int
-  /// Nanoseconds that the process was stopped; 0 while it is held.
+  /// Nanoseconds that the process was stopped for the copy; 0 if the process stays stopped.
   package let pauseNanoseconds: UInt64
   private var copy = lt_process_copy()
 
-  /// Copies a process, which is stopped for a moment.
+  /// Stops a process briefly and copies it.
   ///
   /// - Parameter holds: If true, makes no copy, but stops the process until `end` is called.
   package init(of process: Int32, holds: Bool = false) throws(InspectionError) {
@@ -54,8 +54,8 @@ package final class ProcessCopy {
 
   deinit { end() }
 
-  /// Returns a thread's number in its own PID namespace; 0 if it is in this process's namespace, or if the number is
-  /// not known.
+  /// Returns a thread's number in its own PID namespace. 0 if that is this process's namespace, or if the number is not
+  /// known.
   private static func ownNumber(of thread: Int32, in process: Int32) -> UInt64 {
     let numbers = ProcFile.lines("/proc/\(process)/task/\(thread)/status")["NSpid"]?.split(separator: "\t") ?? []
     return numbers.count > 1 ? numbers.last.flatMap { UInt64($0) } ?? 0 : 0
@@ -96,8 +96,8 @@ extension InspectionError.CopyObstacle {
 }
 
 extension InspectedThread {
-  /// Places in `user_regs_struct` of the registers that DWARF numbers from 0: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8
-  /// to r15.
+  /// Indices in `user_regs_struct` of the registers that DWARF numbers from 0: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp,
+  /// r8 to r15.
   private static let generalPlaces = [10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0]
   private static let (callPlace, codePlace, threadPlace) = (15, 16, 21)
 

@@ -1,26 +1,27 @@
-// Checks whether a process is still the same one.
+// Detects whether a process number still refers to the same process and program.
 
 import Glibc
 import TraceReading
 
-/// Identifies a process by its number, its start and its program: the kernel reuses numbers of ended processes.
+/// Identifies a process by its number, its start time and its program, since the kernel reuses numbers of exited
+/// processes.
 package struct ProcessIdentity: Hashable, Sendable {
   package let processID: Int32
   /// Ticks since the machine started. A later process with the same number has a later start.
   let startTicks: UInt64
   /// Path of the program's file; empty if it is not known.
   package let executable: String
-  /// Start of the main thread's stack, which is random for each program that the process executes. 0 if the kernel does
-  /// not show it, and for a moment during an exec.
+  /// Start address of the main thread's stack, which is random for each exec. 0 if the kernel does not show it, and
+  /// briefly during an exec.
   let stackStart: UInt64
 
-  /// The present state of the process.
+  /// The present state of the process that was identified.
   package enum Standing: Hashable, Sendable {
     case same
     case ended
     /// Another process now has the number.
     case replaced(by: ProcessIdentity)
-    /// The process has executed another program, or the same one again (`exec`).
+    /// The process has called `exec`, with another program or with the same one.
     case executed(ProcessIdentity)
   }
 
@@ -44,8 +45,8 @@ package struct ProcessIdentity: Hashable, Sendable {
     return now.stackStart == stackStart && (now.executable == executable || executable.isEmpty) ? .same : .executed(now)
   }
 
-  /// Returns the path of the process's program. Removes the mark of the kernel for a file that was deleted, for
-  /// instance by an update.
+  /// Returns the path of the process's program. Removes the kernel's mark for a deleted file, for example one that an
+  /// update deleted.
   private static func program(of process: Int32) -> String {
     let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
       count = max(
@@ -56,8 +57,8 @@ package struct ProcessIdentity: Hashable, Sendable {
     return path.hasSuffix(mark) ? String(path.dropLast(mark.count)) : path
   }
 
-  /// Returns the reason for a failed attempt: that the process has ended or executed another program since, or `error`
-  /// if it has not.
+  /// Returns the reason for a failed attempt. That is `error`, unless the process has exited or executed another
+  /// program since.
   package func reason(for error: InspectionError) -> InspectionError {
     if let changeMeanwhile { return changeMeanwhile }
     // During an exec, the kernel shows no threads for a moment.
@@ -65,7 +66,7 @@ package struct ProcessIdentity: Hashable, Sendable {
     return .executedMeanwhile(processID, program: now.executable)
   }
 
-  /// The reason for a failed attempt, if the process has ended or executed another program since; nil if it has not.
+  /// The reason for a failed attempt, if the process has exited or executed another program since; otherwise nil.
   package var changeMeanwhile: InspectionError? {
     switch standing {
     case .same: nil

@@ -3,7 +3,7 @@
 import TraceReading
 import TraceSymbolication
 
-/// Memory of a process at one moment: of a stopped process, of a copy, or from a core file.
+/// Memory of a process at one moment. The source is a stopped process, a copy of a process, or a core file.
 ///
 /// The contents are untrusted. For one thread at a time.
 package protocol ProcessMemory {
@@ -17,7 +17,7 @@ package protocol ProcessMemory {
   /// contents of files. Reading them may make the kernel allocate memory for the process.
   func writtenRanges(in range: Range<UInt64>) -> [Range<UInt64>]
 
-  /// The memory in a form for unwinding; valid as long as this object is.
+  /// The memory in a form for unwinding, valid as long as this object exists.
   var unwoundMemory: UnwoundMemory { get }
 }
 

@@ -4,7 +4,8 @@ import Glibc
 import TraceReading
 
 package enum TracingRights {
-  /// Throws if a process cannot be inspected. Obstacles that the kernel does not show appear only when it is tried.
+  /// Throws if a process cannot be inspected. Some obstacles are not visible in advance and appear only during the
+  /// inspection.
   package static func check(_ process: Int32) throws(InspectionError) {
     guard kill(process, 0) == 0 || errno == EPERM else { throw .noSuchProcess(process) }
     let status = ProcFile.lines("/proc/\(process)/status")
@@ -53,7 +54,7 @@ package enum ProcFile {
     }
   }
 
-  /// Reads a file of any size, up to its end or to `most` bytes.
+  /// Reads a file of any size. Stops at its end, or after `most` bytes.
   package static func bytes(_ path: String, upTo most: Int) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }

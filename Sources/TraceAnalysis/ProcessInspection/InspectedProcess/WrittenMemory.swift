@@ -1,8 +1,9 @@
 // Finds the parts of a process's memory that were written to.
 
-/// The written parts of a process's mappings. The parts of a mapping are read once, when they are first needed.
+/// The written parts of a process's mappings. The parts of a mapping are determined when they are first needed, and
+/// cached.
 ///
-/// Not to be shared between threads.
+/// For one thread at a time.
 final class WrittenMemory {
   private let process: any ProcessMemory
   /// The parts of a mapping, by its index in the list of mappings.
@@ -35,8 +36,8 @@ final class WrittenMemory {
     return found
   }
 
-  /// Returns the first index below `count` that fulfils a condition, or `count`. All later indices must fulfil the
-  /// condition, too.
+  /// Returns the first index below `count` that satisfies `holds`, or `count`. All later indices must satisfy `holds`
+  /// too.
   private static func firstPlace(in count: Int, where holds: (Int) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -5,7 +5,7 @@ import CTraceFormat
 import Glibc
 import TraceReading
 
-/// Runs the C code's scan over a process's memory, and writes the results. For one use, by one thread.
+/// Runs the C code's heap scan over a process's memory, and writes the results. For one use, by one thread.
 final class ImageScan {
   private let scan: ScannedProcess
   private let types: [lt_scanned_type]
@@ -21,7 +21,7 @@ final class ImageScan {
   private var failure: TraceFormatError?
 
   private static let windowBytes = 256 << 10
-  /// Uncompressed bytes of a part, as in a recorder's image.
+  /// Uncompressed bytes of one part of the heap image, as in a recorder's heap image.
   private static let partBytes = 4 << 20
   private static let page = MemoryWindow.pageSize
 
@@ -86,7 +86,7 @@ final class ImageScan {
           }
           defer { lt_memory_scan_free(state) }
           var error = lt_memory_scan_prepare(state)
-          // Clear registers that have no address of the process, because they may have a user's private data.
+          // Clear registers that hold no address of the process, since they may hold a user's private data.
           for index in threads.indices {
             withUnsafeMutableBytes(of: &threads[index].registers) { bytes in
               for register in bytes.bindMemory(to: UInt64.self).indices {
@@ -106,7 +106,7 @@ final class ImageScan {
           head.staticTLSSize = threadLocalBytes
           try writer.appendSnapshot(head, threads: Array(threads), regions: Array(regions))
           if error == 0 { error = lt_memory_scan_run(state) }
-          // If memory is missing, references in it are missing, too, and reachable objects would look lost.
+          // If memory is missing, its references are missing too, and reachable objects would look lost.
           if error == 0, lacksMemory { error = -ENODATA }
           end = lt_snapshot_end(
             number: 1, error: -error, partCount: state.pointee.partCount,
@@ -165,8 +165,8 @@ final class ImageScan {
 }
 
 extension InspectedThread {
-  /// Places in `user_regs_struct` of the registers that a trace has, in the trace's order: rax, rbx, rcx, rdx, rsi,
-  /// rdi, rbp, r8 to r15.
+  /// Indices in `user_regs_struct` of the registers that a trace records, in the trace's order: rax, rbx, rcx, rdx,
+  /// rsi, rdi, rbp, r8 to r15.
   private static let recorded = [10, 5, 11, 12, 13, 14, 4, 9, 8, 7, 6, 3, 2, 1, 0]
   private static let (result, call) = (10, 15)
   /// Results of a system call that the stop interrupted: EINTR, and the kernel's numbers for calls that it will restart

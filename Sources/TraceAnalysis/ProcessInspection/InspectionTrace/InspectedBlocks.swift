@@ -2,9 +2,9 @@
 
 import TraceReading
 
-/// Blocks in order of addresses, as they are listed in a trace. A value.
+/// Blocks in order of addresses, as a trace lists them.
 ///
-/// Takes 4 bytes per block in addition to the allocator's list.
+/// Memory: 4 bytes a block in addition to the allocator's list.
 struct InspectedBlocks: Sequence {
   fileprivate enum Source {
     /// `types`: for each block, the number of its type; 0 if the block is not an object.

@@ -4,7 +4,7 @@ import Glibc
 import TraceReading
 import TraceSymbolication
 
-/// Facts about a process; fewer are known for a core.
+/// Facts about a process. Fewer are known for a core.
 package struct InspectedFacts: Hashable, Sendable {
   package var processID: UInt32 = 0
   package var parentProcessID: UInt32 = 0
@@ -43,8 +43,8 @@ package struct InspectedFacts: Hashable, Sendable {
     }
     nanoseconds = Self.now(CLOCK_MONOTONIC)
     residence = Self.residence(process, time: nanoseconds)
-    // The name may contain anything, so count the fields from the end of it: the next one is the 3rd. The 22nd field is
-    // the start in ticks since boot.
+    // The name may contain anything, so count the fields from the end of the name. The next field is the 3rd. The 22nd
+    // field is the start time in ticks since boot.
     let stat = Self.text("/proc/\(process)/stat")
     let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ").dropFirst()
     let ticks = UInt64(max(1, sysconf(Int32(_SC_CLK_TCK))))

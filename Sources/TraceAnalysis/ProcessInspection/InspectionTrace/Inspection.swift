@@ -17,7 +17,7 @@ package enum Inspection {
     var facts = InspectedFacts()
     facts.processID = UInt32(bitPattern: core.processID)
     facts.parentProcessID = UInt32(bitPattern: core.parentProcessID)
-    // The times in a trace must be above 0, but a core has no time.
+    // The times in a trace must be above 0, but a core records no time.
     facts.nanoseconds = 8
     do {
       return try InspectionTrace.write(
@@ -42,8 +42,8 @@ package enum Inspection {
       summary = try InspectionTrace.write(
         copy.memory, threads: copy.threads, facts: facts, remarks: remarks, to: path)
     } catch let error as InspectionError {
-      // The process may just have executed another program, which has neither an allocator nor objects yet. Report that
-      // instead.
+      // The process may just have executed another program, which does not have an allocator or objects yet. Report the
+      // exec instead.
       throw identity?.reason(for: error) ?? error
     }
     summary.files = InspectedFiles(
@@ -82,7 +82,7 @@ extension CoreMemory {
     return remarks
   }
 
-  /// Limit of the files to list: more names would not help.
+  /// Maximum number of file names to list. More names would not help.
   private static let toldFiles = 3
 }
 

@@ -21,12 +21,12 @@ package struct InspectionSummary: Hashable, Sendable {
   package var files = InspectedFiles()
 }
 
-/// Writes the blocks and the heap image of a process as a trace without history. The image has only words that a
-/// recorder's image would have.
+/// Writes the blocks and the heap image of a process as a trace without history. The heap image has the same kinds of
+/// words as a recorder's heap image.
 package enum InspectionTrace {
   /// - Parameters:
-  ///   - memory: Must not change while it is read.
-  ///   - remarks: Sentences about facts that are not known about the process.
+  ///   - memory: Must not change while this function reads it.
+  ///   - remarks: Sentences about facts of the process that could not be determined.
   ///   - lacksMemory: Whether some memory that may hold objects is missing.
   ///   - path: Must not exist yet.
   /// - Complexity: Linear in the process's resident memory, which is read three times.
@@ -99,7 +99,7 @@ package enum InspectionTrace {
     return summary
   }
 
-  /// Returns a sentence on the allocator whose metadata was not read, with the reason.
+  /// Returns a sentence that names the allocator whose metadata was not read, with the reason.
   private static func unreadAllocator(in memory: any ProcessMemory) -> String {
     let name = OtherAllocators.name(in: memory).map { "the allocator is \($0), whose metadata leaktrace does not read" }
     let reason =

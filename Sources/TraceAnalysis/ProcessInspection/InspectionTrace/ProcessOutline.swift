@@ -1,9 +1,9 @@
-// The images and the C library of a running process.
+// The loaded images and the C library of a running process.
 
 import Glibc
 import TraceReading
 
-/// The images of a process, read from its memory without stopping it. A value: it may be out of date a moment later.
+/// The loaded images of a process, read from its memory without stopping it. It may be out of date a moment later.
 package struct ProcessOutline: Hashable, Sendable {
   /// The process's images with their build IDs, in order of addresses.
   package let images: [LoadedImage]
@@ -13,7 +13,7 @@ package struct ProcessOutline: Hashable, Sendable {
   package let files: InspectedFiles
   /// The number of bytes that a trial read from the process's first file mapping.
   package let readBytes: Int
-  /// The errno of the trial, which uses `process_vm_readv`; 0 if all bytes were read.
+  /// The errno of the trial read with `process_vm_readv`; 0 if all bytes were read.
   package let readError: Int32
 
   /// The number of bytes that the trial reads.

@@ -3,14 +3,14 @@
 import TraceReading
 import TraceSymbolication
 
-/// Unwinds threads by the unwind tables in the images' memory, so no file is needed.
+/// Unwinds threads with the unwind tables of the loaded images in memory, so it needs no file.
 ///
-/// Not to be shared between threads.
+/// For one thread at a time.
 final class ThreadUnwinder {
   private let unwinder: StackUnwinder
   private let memory: any ProcessMemory
 
-  /// - Parameter memory: Is kept alive, with all its bytes, as long as this object.
+  /// - Parameter memory: This object keeps the memory and its bytes alive.
   init(_ memory: any ProcessMemory, images: [MappedImage]) {
     self.memory = memory
     let codes = images.compactMap { image in
@@ -23,7 +23,7 @@ final class ThreadUnwinder {
     unwinder = StackUnwinder(codes, memory.unwoundMemory)
   }
 
-  /// Returns the stack of a thread; without frames if they are not known.
+  /// Returns the stack of a thread. It has no frames if they are not known.
   func stack(of thread: InspectedThread) -> ThreadStack {
     var stack = ThreadStack(osThread: UInt64(UInt32(bitPattern: thread.threadID)))
     (stack.ownNumber, stack.name, stack.activity) = (thread.ownNumber, thread.name, thread.activity)
@@ -33,8 +33,8 @@ final class ThreadUnwinder {
 }
 
 extension InspectedThread {
-  /// Places in `user_regs_struct` of the registers that DWARF numbers from 0: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp,
-  /// r8 to r15. The last place is for DWARF's return address, which is the thread's current address here.
+  /// Indices in `user_regs_struct` of the registers that DWARF numbers from 0: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp,
+  /// r8 to r15. The last index is for DWARF's return address, which is the thread's current address here.
   private static let dwarfPlaces = [10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16]
   private static let callPlace = 15
 

@@ -20,7 +20,7 @@ package enum ContainerProcess {
     }
   }
 
-  /// A process, with the facts that show whether it is the first of its container.
+  /// A process, with the facts that show whether it is the first process of its container.
   struct Candidate: Hashable {
     var process: Int32
     var parent: Int32
@@ -35,7 +35,7 @@ package enum ContainerProcess {
     let root = "/sys/fs/cgroup"
     let path = target.hasPrefix(root + "/") ? String(target.dropFirst(root.count)) : target
     let isPath = path.hasPrefix("/")
-    // Container tools print only the first digits of an ID, so accept those.
+    // Container tools print only the first digits of an ID, so accept a prefix.
     guard isPath || target.count >= minDigits && target.allSatisfy(\.isHexDigit) else { throw .none(target) }
     let members = all().filter { process in
       let list = String(decoding: ProcFile.bytes("/proc/\(process)/cgroup", limit: 1 << 14), as: UTF8.self)
@@ -60,8 +60,8 @@ package enum ContainerProcess {
     }
   }
 
-  /// Returns the process that the container was started with: number 1 of its PID namespace, or else the process whose
-  /// parent is not in the container.
+  /// Returns the process that started the container. This is number 1 of its PID namespace or, failing that, the
+  /// process whose parent is not in the container.
   static func main(of members: [Candidate], name: String) throws(Failure) -> Int32 {
     let first = members.filter(\.isFirst)
     if first.count == 1 { return first[0].process }

@@ -1,14 +1,14 @@
-// Estimates the cost of one image to the process.
+// Estimates the cost of one heap image to the process.
 
 import TextWriting
 import TraceReading
 
-/// Estimates that are reported before the first image. They come from the measurements in
-/// docs/engineering/inspection.md. The output for each image then has the measured values.
+/// Estimates that are reported before the first heap image. They come from the measurements in
+/// docs/engineering/inspection.md. Later, the output for each heap image has the measured values.
 package struct ImageCost: Hashable, Sendable {
   /// Seconds that all threads are stopped.
   package var pause: Double
-  /// Additional bytes that may be needed: each page that the process writes to while its copy is read exists twice.
+  /// Additional bytes that may be needed. While the copy is read, each page that the process writes to exists twice.
   var maxCopied: UInt64
   /// Bytes of the trace.
   package var trace: UInt64
@@ -17,12 +17,12 @@ package struct ImageCost: Hashable, Sendable {
   private static let basis = 0.004
   /// Additional seconds for each running thread.
   private static let perThread = 0.0003
-  /// The kernel copies the page tables of 1 GiB of memory in 16 ms. They have 2 MiB.
+  /// The kernel copies the page tables of 1 GiB of memory in 16 ms. These page tables take 2 MiB.
   private static let perPageTableByte = 0.016 / Double(2 << 20)
-  /// The trace's bytes for a process with hardly any objects: images, types, and words of the images' data.
+  /// Bytes of the trace for a process with hardly any objects: loaded images, types, and words of the images' data.
   private static let minTrace: UInt64 = 160 << 10
-  /// The anonymous memory is so many times as large as the trace, if it consists of small objects that refer to each
-  /// other.
+  /// The size of anonymous memory divided by the size of the trace, if the memory consists of small objects that refer
+  /// to each other.
   private static let tracePart: UInt64 = 10
 
   package init(_ use: ProcessMemoryUse) {

@@ -75,6 +75,7 @@ package struct ProcessMemoryUse: Hashable, Sendable {
 
   private static func number(_ text: String) -> UInt64? { UInt64(text.prefix { $0.isNumber }) }
 
-  /// From this value on, a limit means none: cgroup version 1 then has the largest multiple of the page size.
+  /// A limit of this value or more means no limit. For no limit, cgroup version 1 reports the largest multiple of the
+  /// page size.
   private static let unlimited: UInt64 = 1 << 62
 }

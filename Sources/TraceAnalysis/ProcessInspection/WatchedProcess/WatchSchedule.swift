@@ -1,7 +1,7 @@
-// Decides when images are taken.
+// Decides when heap images are taken.
 
-/// Times of images, in seconds of a monotonic clock. They are multiples of the interval after the start, however long
-/// an image takes. Times that pass while an image is taken are skipped. A value.
+/// Times of heap images, in seconds of a monotonic clock. They are multiples of the interval after the start,
+/// regardless of how long an image takes. Times that pass while an image is taken are skipped.
 package struct WatchSchedule: Hashable, Sendable {
   package let start: Double
   package let interval: Double
@@ -17,15 +17,15 @@ package struct WatchSchedule: Hashable, Sendable {
     now < start ? start : start + (((now - start) / interval).rounded(.down) + 1) * interval
   }
 
-  /// Returns the number of times that were skipped between the last image and the next one.
+  /// Returns the number of scheduled times that were skipped between the last image and the next one.
   package func missed(between kept: Double, and next: Double) -> Int {
     max(0, Int(((next - kept) / interval).rounded()) - 1)
   }
 }
 
-/// Decides when an image is due because a process has reached a size. A further image is due only if the process has
-/// grown by a quarter since, or has fallen well below the limit and reached it again. So a process that stays at its
-/// limit does not cause endless images. A value.
+/// Decides when a heap image is due because a process has reached a size. Another image is due only in two cases: the
+/// process has grown by a quarter since, or it has fallen well below the limit and reached it again. So a process that
+/// stays at its limit does not cause endless images.
 package struct SizeThreshold: Hashable, Sendable {
   package let limit: Double
   private var next: Double
