@@ -3,9 +3,9 @@
 import LeakDetection
 import TraceReading
 
-/// Has one entry for each cause at each place, with the finding of each run. If a cause was fixed at one place and
-/// appears at another, its finding is gone at the first place and new at the second. Library findings are left out,
-/// because they are not the program's fault.
+/// One entry for each cause at each place, with the finding of each run. If a cause disappears at one place and appears
+/// at another, its finding is gone at the first place and new at the second. Leaves out library findings, because they
+/// are not the program's fault.
 struct ComparedFindings {
   struct Entry {
     /// The finding in the run with the most instances.
@@ -97,12 +97,13 @@ extension Finding {
   /// Returns a figure of this finding; 0 for figures that findings do not have.
   subscript(figure: Figure) -> UInt64 {
     if figure == .instances { return comparableInstances }
-    // Only the instances of a failed expectation count: chance decides what else is in memory when it fails.
+    // Count only the instances of a failed expectation. Chance decides what else is in memory when an expectation
+    // fails.
     if expectation != nil { return 0 }
     switch figure {
     case .retainedBytes: return retainedBytes.rawValue
     case .growth:
-      // Objects that existed from the start, or that came and went, are no growth.
+      // Objects that existed from the start, or that came and went, are not growth.
       guard let first = evidence.growth.first, let last = evidence.growth.last, last > first else { return 0 }
       return UInt64(last.subtractingReportingOverflow(first).partialValue.magnitude)
     default: return 0

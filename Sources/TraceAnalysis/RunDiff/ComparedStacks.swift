@@ -2,8 +2,8 @@
 
 import TraceReading
 
-/// The allocation sites of both builds under the new build's names. Sites with equal stacks and types are joined, and
-/// the runs of a side are added up. A value. Its memory is proportional to the sites and the frames of their stacks.
+/// The allocation sites of both builds under the new build's names. Joins sites with equal stacks and types, and adds
+/// up the runs of a side. Memory is proportional to the sites and the frames of their stacks.
 package struct ComparedStacks: Sendable {
   package struct Entry: Sendable {
     /// Indices into `frames`, outermost first.

@@ -45,8 +45,8 @@ extension GateList {
   /// Returns whether the finding got worse by at least the threshold.
   private func isWorse(_ finding: Finding, _ condition: GateCondition, _ report: DiffReport) -> Bool {
     guard let threshold = condition.threshold else { return true }
-    // If a finding has no such change, it is worse than the baseline only. It was already compared with the same
-    // threshold there.
+    // A finding without such a change is worse than the baseline only. The comparison with the baseline already applied
+    // the same threshold.
     guard
       let change = report.findings?.changes.first(where: {
         $0.new?.fingerprint == finding.fingerprint && $0.kind == .worse

@@ -2,9 +2,9 @@
 
 import TraceReading
 
-/// Adds up the sizes of a comparison's traces, if they are not trusted. Each trace alone is read within its own limits,
-/// but a comparison reads several. If the traces are too large together, the user must write a digest of each trace and
-/// compare the digests. A value. Adding a trace is linear in its chunks.
+/// Adds up the sizes of a comparison's traces, if the traces are not trusted. Each trace alone is read within its own
+/// limits, but a comparison reads several. If the traces are too large together, the user must write a digest of each
+/// trace and compare the digests. Adding a trace is linear in its chunks.
 package struct ComparisonLimit {
   /// Bytes of the files. `eventBytes`: bytes of their decompressed events.
   private var fileBytes: UInt64 = 0
@@ -18,6 +18,6 @@ package struct ComparisonLimit {
     eventBytes &+= ReadingLimits.eventBytes(of: reader.chunks)
   }
 
-  /// Whether the traces together have more bytes of events than files of their size may have.
+  /// True if the traces together have more bytes of events than files of their total size may have.
   package var isExceeded: Bool { eventBytes > ReadingLimits.comparedBytes(fileSize: fileBytes) }
 }

@@ -1,4 +1,4 @@
-// The changes between two builds, as a value. They are matched, judged and sorted, but not formatted.
+// The changes between two builds, as a value. The changes are matched, judged and sorted, but not formatted.
 
 import LeakDetection
 import LeakGates
@@ -35,8 +35,8 @@ package struct FigureChange: Hashable, Sendable {
   package var figure: Figure
   package var old: Spread
   package var new: Spread
-  /// The new median that is expected if nothing changed: the old median. With `--per`, it is scaled to the new amount
-  /// of work.
+  /// The new median that is expected if nothing changed. This is the old median; with `--per`, it is scaled to the new
+  /// amount of work.
   package var expected: Double
   /// `same` if the difference is within the spread of the runs or the tolerance.
   package var direction: Direction
@@ -50,7 +50,7 @@ package struct FigureChange: Hashable, Sendable {
 package enum DiffMatch: Hashable, Sendable {
   /// All identifying parts are equal.
   case exact
-  /// All identifying parts are equal except for names that changed everywhere.
+  /// All identifying parts are equal, except for names that changed everywhere.
   case renamed([DiffRename])
   /// The items are similar, and no other item is more similar. The strings describe the differences.
   case likeness([String])
@@ -100,7 +100,8 @@ package struct DiffFrame: Codable, Hashable, Sendable {
   package var stableName: String
   /// A hash of the function's mangled name; 0 if there is none. See `SymbolHash`.
   package var symbol: UInt32 = 0
-  /// Whether the frame is a platform function. Such frames are kept only on stacks without functions of the program.
+  /// True if the frame is a platform function. Platform frames are kept only on stacks without functions of the
+  /// program.
   package var isPlatform = false
   package var file: String?
   package var line: Int?

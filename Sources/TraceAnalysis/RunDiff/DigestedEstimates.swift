@@ -9,8 +9,8 @@ extension RunDigest {
     var stack: Int32
   }
 
-  /// Returns the samples' estimates at the last heap image, by stack. Estimates with equal names are merged. Samples
-  /// with an unknown stack keep an empty one: chance decides which samples those are.
+  /// Returns the samples' estimates at the last heap image, by stack. Merges estimates with equal names. Samples with
+  /// an unknown stack keep an empty one, since chance decides which samples these are.
   static func estimates(_ analysis: AllocationAnalysis, _ namer: inout StackNamer) -> [Estimate] {
     let period = analysis.header.samplePeriod
     let sampled = analysis.definitions.sampledSites

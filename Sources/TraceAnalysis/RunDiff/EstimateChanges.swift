@@ -56,7 +56,7 @@ struct EstimateChanges {
     matchAlike()
   }
 
-  /// Matches sites by name, with the renames that the comparison has found. There are too few samples to find further
+  /// Matches sites by name, with the renames that the comparison has found. There are too few samples to find more
   /// renames.
   private mutating func match() {
     var matching = NameMatching(old: old.entries.map(\.item), new: new.entries.map(\.item))
@@ -87,9 +87,9 @@ struct EstimateChanges {
 
   private func whole(_ figure: Figure) -> Double { max(old.wholes[figure] ?? 0, new.wholes[figure] ?? 0) }
 
-  /// Pairs sites that seem gone with sites that seem new, by the rules for the stacks of sites. Compares only sites
-  /// whose change exceeds sampling error, because chance decides which of the other sites have a sample. Compares none
-  /// if there are too many.
+  /// Pairs sites that seem gone with sites that seem new, with the same rules as for stacks of sites. Compares only
+  /// sites whose change exceeds sampling error, because chance decides which of the other sites have a sample. Compares
+  /// no sites if there are too many.
   private mutating func matchAlike() {
     let gone = pairs.indices.filter { pairs[$0].new == nil && pairs[$0].isChanged }
     let come = pairs.indices.filter { pairs[$0].old == nil && pairs[$0].isChanged }
@@ -121,7 +121,7 @@ struct EstimateChanges {
     var section = DiffSection<EstimatedSiteChange>(changes: [], unchanged: 0, moved: 0, unsteady: 0)
     for pair in pairs {
       guard pair.isChanged else {
-        // A few samples that only one side has are no change either.
+        // A few samples on only one side are not a change either.
         section.unchanged += 1
         if let match = pair.match, match != .exact { section.moved += 1 }
         continue

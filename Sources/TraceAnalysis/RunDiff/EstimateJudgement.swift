@@ -15,29 +15,29 @@ package struct EstimateChange: Hashable, Sendable {
   }
 }
 
-/// Decides which differences of estimates count. A difference counts if it would count for exact figures and sampling
-/// error does not explain it. It must exceed the sum of two terms: `errors` combined standard errors, and
-/// `unseenPeriods` sample periods.
+/// Decides which differences of estimates count. A difference must pass two tests. It must count for exact figures, and
+/// sampling error must not explain it. To pass the second test, it must exceed the sum of two terms: `errors` combined
+/// standard errors, and `unseenPeriods` sample periods.
 ///
 /// The first term covers the noise of the samples that were taken. It cannot cover blocks that no sample hit. At one
 /// sample in 512 KiB, a block of 2 MiB is missed once in 55 times. The estimate then looks precise, although it lacks
 /// the block. The second term covers missed blocks. Sampling misses all bytes of N periods with the probability e⁻ᴺ,
-/// however large their blocks are.
+/// regardless of block sizes.
 struct EstimateJudgement {
-  /// The number of standard errors that a difference must exceed. If many blocks were sampled, chance exceeds this four
-  /// times in a hundred thousand.
+  /// The number of standard errors that a difference must exceed. If many blocks were sampled, a chance difference
+  /// exceeds this four times in a hundred thousand.
   static let errors = 4.0
-  /// The number of periods whose bytes one side may have missed by chance: e⁻¹² is six in a million.
+  /// The number of sample periods whose bytes one side may have missed by chance: e⁻¹² is six in a million.
   static let unseenPeriods = 12.0
   /// The share of the whole program's estimate that a difference must exceed. Smaller sites hardly matter, and judging
   /// fewer sites means fewer false changes.
   static let minPart = 0.01
   /// The standard error of the median of many runs, divided by the standard error of their mean: the square root of π /
-  /// 2. The median of one or two runs is their mean, so it needs no factor.
+  /// 2. With one or two runs, the median is the mean, so no factor is needed.
   private static let errorOfMedian = 1.2533
 
   private let figures: FigureJudgement
-  /// Average number of bytes from one sample to the next, on the side where it is larger.
+  /// Average number of bytes from one sample to the next, on the side with the larger average.
   private let period: Double
 
   init(_ figures: FigureJudgement, period: UInt64) { (self.figures, self.period) = (figures, Double(period)) }

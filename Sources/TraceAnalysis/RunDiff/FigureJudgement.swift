@@ -11,7 +11,7 @@ package struct FigureTolerance: Hashable, Sendable {
   var partOfSite: Double
   /// With one run per side: number of standard deviations of a count of independent events.
   var deviations: Double
-  /// Average number of blocks and references that one event makes. A count of things that come in groups varies more.
+  /// Average number of blocks and references that one event makes. If things come in groups, their count varies more.
   var cluster = 1.0
   /// Average number of blocks of one event that are live at the same time.
   var liveCluster = 1.0
@@ -21,22 +21,22 @@ package struct FigureTolerance: Hashable, Sendable {
   /// For a site or type: share of the whole program's live figure at one moment.
   var minLivePart: Double
 
-  /// For several runs per side, and for programs that do the same each time except for the seeds of hash tables.
+  /// For several runs per side, and for deterministic programs. Only the seeds of their hash tables may vary.
   package static let standard = FigureTolerance(
     part: 0.05, partOfPeak: 0.05, deviations: 4, partOfSite: 0.2, minPart: 0.005, minLivePart: 0.005)
   /// For a few runs per side of a program whose work depends on timing. With several busy threads, scheduling decides
   /// how tasks are split, which blocks are temporary and which coincide. Scheduling also decides whether an actor gets
-  /// one job or two for each waiter. A task in progress has some three blocks. One site of a small server had 7 jobs in
-  /// one run and 114 in another; the numbers of live blocks were 220 and 337.
+  /// one job or two for each waiter. A task in progress has about three blocks. One site of a small server had 7 jobs
+  /// in one run and 114 in another; the numbers of live blocks were 220 and 337.
   static let timeDependent: FigureTolerance = {
     var tolerance = FigureTolerance(
       part: 0.05, partOfPeak: 0.5, deviations: 6, partOfSite: 0.5, minPart: 0.02, minLivePart: 0.05)
     (tolerance.cluster, tolerance.liveCluster) = (3, 3)
     return tolerance
   }()
-  /// For a program with a run loop, whose number of turns depends on time. A turn of the run loop of
-  /// swift-corelibs-foundation makes some eight blocks. The turns of 30 timers made 443 temporary blocks in one run and
-  /// 233 in the next.
+  /// For a program with a run loop, whose number of turns depends on time. One turn of the run loop of
+  /// swift-corelibs-foundation makes about eight blocks. The turns of 30 timers made 443 temporary blocks in one run
+  /// and 233 in the next.
   static let runLoop: FigureTolerance = {
     var tolerance = timeDependent
     tolerance.cluster = 8
@@ -50,7 +50,7 @@ package struct FigureTolerance: Hashable, Sendable {
     tolerance.liveCluster = 1
     return tolerance
   }()
-  /// Whether chance decides which function does which work, and when.
+  /// True if chance decides which function does which work, and when.
   var isTimeDependent: Bool { self == .timeDependent || self == .runLoop }
   /// Every difference counts.
   package static let none = FigureTolerance(
@@ -73,18 +73,19 @@ package struct FigureTolerance: Hashable, Sendable {
   }
 }
 
-/// Decides which differences between two builds' figures are more than chance.
+/// Decides which differences between two builds' figures exceed chance.
 ///
 /// Several runs per side show the effect of chance. A change then counts if all values of one side are above all values
-/// of the other, with a gap larger than the wider side's range; with more runs, a smaller gap suffices. One run per
-/// side does not show the effect of chance. A change must then exceed the tolerance and the Poisson noise of a count of
-/// that size.
+/// of the other, and the gap is larger than the wider side's range. With more runs, a smaller gap suffices.
+///
+/// One run per side does not show the effect of chance. A change must then exceed the tolerance and the Poisson noise
+/// of a count of that size.
 struct FigureJudgement {
   var tolerance: FigureTolerance
   /// The amount of work of each run in the requested unit; nil if runs are compared as they are.
   var work: (old: [Double], new: [Double])?
-  /// Whether work is counted in events, and not in units that the program names. A part of a figure may then grow with
-  /// the work while the rest stays constant.
+  /// True if work is counted in events, not in units that the program names. A part of a figure may then grow with the
+  /// work while the rest stays constant.
   var isWorkDerived = false
 
   init(tolerance: FigureTolerance = .standard, work: (old: [Double], new: [Double])? = nil, isWorkDerived: Bool = false)
@@ -104,12 +105,12 @@ struct FigureJudgement {
 
   /// Judges a figure by its values in the runs of both sides.
   ///
-  /// With a unit of work, a figure that stays the same although the amount of work differs counts as independent of the
-  /// work. All other figures are expected to be proportional to the work.
+  /// With a unit of work, a figure counts as independent of the work if it stays the same while the amount of work
+  /// differs. All other figures are expected to be proportional to the work.
   ///
   /// `expected`: for a sum, the sum of the expected values of its parts. `stray`: for a sum, the largest change that
   /// chance may make. `whole`: for a part of the program, the whole program's figure. `blockSize`: for a figure in
-  /// bytes, the bytes of a block that may exist or not by chance.
+  /// bytes, the size of one block whose existence may depend on chance.
   func change(
     _ figure: Figure, old: [Double], new: [Double], expected: Double? = nil, stray: Double = 0, whole: Double = 0,
     blockSize: Double = Self.smallBlock
@@ -135,7 +136,8 @@ struct FigureJudgement {
     scaled.expected = scaled.old.median * workRatio
     let inProportion = judged(
       scaled, factor: workRatio, least: least, isPart: whole > 0, runs: runs, blockSize: blockSize)
-    // The figure changed, but by less than the work did. A constant part would explain that, so it does not count.
+    // The figure changed, but by less than the work did. A constant part would explain that, so the change does not
+    // count.
     if isWorkDerived, inProportion.direction != asIs.direction {
       var between = inProportion
       between.direction = .same
@@ -144,13 +146,13 @@ struct FigureJudgement {
     return inProportion
   }
 
-  /// Returns the values that the runs would have if each had done the median amount of work of its side.
+  /// Returns the values that are expected if each run does the median amount of work of its side.
   private func perWork(_ values: [Double], _ work: [Double]) -> [Double] {
     let middle = Spread(work).median
     return zip(values, work).map { $1 > 0 ? $0 * middle / $1 : $0 }
   }
 
-  /// `factor`: the old values are multiplied by it to make them comparable.
+  /// `factor`: multiplies the old values to make them comparable.
   private func judged(
     _ change: FigureChange, factor: Double = 1, least: Double, isPart: Bool, runs: Int, blockSize: Double
   ) -> FigureChange {
@@ -164,7 +166,7 @@ struct FigureJudgement {
     else { return change }
     if runs > 1 {
       let gap = difference > 0 ? new.lowest - old.highest : old.lowest - new.highest
-      // If no run of one side has a cause and every run of the other has it, the range of the values does not matter.
+      // If a cause occurs in every run of one side and in no run of the other, the range of the values does not matter.
       let isPresence = Figure.ofFindings.contains(change.figure) && min(old.highest, new.highest) == 0
       let width = max(old.highest - old.lowest, new.highest - new.lowest)
       guard gap > (isPresence ? 0 : width * Self.margin(runs: runs)) else { return change }
@@ -187,7 +189,7 @@ struct FigureJudgement {
   }
 
   /// Relates the figures of one item to each other. If a leak is fixed, its objects get one more release and may become
-  /// temporary. So releases count only if retains changed in the same direction, and temporary blocks only if
+  /// temporary. So releases count only if retains changed in the same direction. Temporary blocks count only if
   /// allocations changed about as much.
   static func related(_ changes: [FigureChange]) -> [FigureChange] {
     changes.map { change in
@@ -217,7 +219,7 @@ struct FigureJudgement {
     case .instances: return max(relative, 0.5)
     // The retained memory includes parts that vary by chance, such as the links of queues and a timer's contents.
     case .retainedBytes: return max(relative, 32, runs > 1 ? 0 : chance(max(old, new) / max(blockSize, 1)) * blockSize)
-    // The quarters of the work, and so the growth, depend on the time of the image.
+    // The quarters of the work depend on the time of the heap image, and so does the growth.
     case .growth: return runs > 1 ? max(2 * relative, 2) : max(old / 2, 3)
     case .peakBytes: return max(relative, 4096)
     case .liveBytes:
@@ -235,12 +237,12 @@ struct FigureJudgement {
     }
   }
 
-  /// Retains vary more than a count of independent events, by this factor. With NSCache, which looks up a key by its
+  /// Retains vary by this factor more than a count of independent events. With NSCache, which looks up a key by its
   /// text, two runs of one build had 985 and 1,285 retains.
   private static let referenceCluster = 3.0
 
-  /// Returns the variation of a count by chance. The count is of independent events, or of things that come in groups
-  /// of `cluster` with such events.
+  /// Returns the variation of a count by chance. The count is of independent events, or of things that such events make
+  /// in groups of `cluster`.
   private func chance(_ count: Double, by cluster: Double = 1) -> Double {
     tolerance.deviations * (cluster * count).squareRoot()
   }

@@ -50,7 +50,7 @@ struct FindingChanges {
     return result
   }
 
-  /// A change of findings that belong together. `kind`: nil if nothing has changed.
+  /// A change of matched findings. `kind`: nil if nothing has changed.
   private struct Pair {
     var change: FindingChange
     var kind: DiffKind?
@@ -76,7 +76,7 @@ struct FindingChanges {
     } else if after == nil {
       kind = isBetter ? .gone : nil
     } else if isRemainder {
-      // The old finding's objects retained this memory, too, and they no longer leak.
+      // The old finding's objects also retained this memory, and they no longer leak.
       kind = .better
     } else {
       kind = isWorse ? .worse : isBetter ? .better : nil
@@ -88,16 +88,16 @@ struct FindingChanges {
     return Pair(change: change, kind: kind)
   }
 
-  /// Returns whether sampling may have made the difference. Only samples show where lost memory without a type was
-  /// allocated. Chance decides whether there are samples, and how many blocks they represent.
+  /// Returns whether sampling may explain the difference. For lost memory without a type, only samples show where it
+  /// was allocated. Chance decides whether there are samples, and how many blocks they represent.
   private func isDrawn(_ before: Finding?, _ after: Finding?) -> Bool {
     let drawn = [before, after].compactMap { $0 }.filter(\.isReportedBySamples)
     guard let only = drawn.first else { return false }
     return before != nil && after != nil || Double(only.sampledInstances) < EstimateJudgement.unseenPeriods
   }
 
-  /// Returns the bytes of one of the blocks whose number chance may change. Returns 0 for unreachable memory in a
-  /// program that does the same each time, because chance has no influence on it.
+  /// Returns the size in bytes of one block of those whose number depends on chance. Returns 0 for unreachable memory
+  /// in a deterministic program, because chance has no influence there.
   private func chanceBlock(_ findings: [Finding]) -> Double {
     guard judgement.tolerance.isTimeDependent || findings.contains(where: { $0.certainty == .suspected }) else {
       return 0
@@ -144,7 +144,8 @@ struct FindingChanges {
       standing = .known(
         reason: pair.kind == nil && change.old == nil ? "met in \(change.newRuns) of \(runs.new) runs" : "")
     }
-    // Suspicions count here: that the old build did not have the finding is stronger evidence than a suspicion alone.
+    // Suspicions count here. The finding is absent in the old build, and that is stronger evidence than a suspicion
+    // alone.
     result.judged.append(JudgedFinding(finding, standing, judgesSuspicions: true))
   }
 

@@ -1,4 +1,4 @@
-// Encodes findings in files. A file has their advice as sentences.
+// Encodes findings in files. A file stores their advice as sentences.
 
 import LeakDetection
 import Wording

@@ -6,7 +6,7 @@ import TraceSymbolication
 import Wording
 
 /// Matches findings that are not equal by name. Two findings match if the types and fields along their paths are the
-/// same and the allocation stacks are similar. One field may have a new name, or hold another kind of collection.
+/// same and the allocation stacks are similar. One field may have another name, or hold another kind of collection.
 struct FindingLikeness {
   private let vocabulary: Vocabulary
   private let renames: [DiffRename]
@@ -114,7 +114,7 @@ struct FindingLikeness {
         )
       }
       if vocabulary.current(old[4]) != new[4] {
-        // The old field may still exist without the leak, so check that only the old build has it.
+        // The old field may still exist without the leak, so check that the new build lacks it.
         let (before, after) = (vocabulary.name(old[4]), vocabulary.name(new[4]))
         guard
           isCollection
@@ -139,7 +139,7 @@ struct FindingLikeness {
       && !newFields.contains(top(old))
   }
 
-  /// Returns whether the holder is the same once known renames are applied.
+  /// Returns whether the holder is the same after known renames are applied.
   private func isSameHolder(_ old: Int32, _ new: Int32) -> Bool {
     if vocabulary.current(old) == new { return true }
     var text = vocabulary.name(old)
@@ -160,9 +160,9 @@ struct FindingLikeness {
       || !vocabulary.isOnNewSide(name: before) && !vocabulary.isOnOldSide(name: after)
   }
 
-  /// Returns a description of the new finding if it is the remainder of the old one; nil otherwise. A registration
-  /// keeps a closure that captures an object. When the closure no longer captures the object, the closure may still
-  /// remain registered. That is the remainder of the same leak.
+  /// Returns a description of the new finding if it is the remainder of the old one; otherwise nil. A registration
+  /// keeps a closure that captures an object. A fix may remove the capture but leave the closure registered. The
+  /// registered closure is then the remainder of the same leak.
   private func remainder(_ a: ComparedFindings.Entry, _ b: ComparedFindings.Entry) -> String? {
     guard let registration = a.finding.evidence.retention?.registration,
       registration == b.finding.evidence.retention?.registration,

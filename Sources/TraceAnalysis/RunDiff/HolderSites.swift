@@ -1,5 +1,5 @@
-// The types and holders of a heap image. They replace the allocation sites, which inspections and light recordings
-// lack.
+// The types and holders of a heap image. They replace allocation sites for inspections and light recordings, which have
+// no allocation sites.
 
 import LeakDetection
 import TraceReading
@@ -53,10 +53,10 @@ extension RunDigest {
     total = all
   }
 
-  /// This digest, with a single holder for all untyped blocks that nothing of the program holds. Libraries keep free
+  /// This digest, with a single holder for all untyped blocks that no object of the program holds. Libraries keep free
   /// memory in chains that begin in thread-local variables, and scanning finds a varying part of the chains. In one of
-  /// two equal runs of a program with tasks, 192 blocks of libdispatch were held by nothing and 75 by such variables.
-  /// In the other run, the numbers were 73 and 193.
+  /// two equal runs of a program with tasks, 192 blocks of libdispatch had no holder, and thread-local variables held
+  /// 75. In the other run, the numbers were 73 and 193.
   var withJoinedHolders: RunDigest {
     guard hasHolders else { return self }
     var result = self
@@ -81,8 +81,8 @@ extension RunDigest {
   /// The names of allocating functions, which are the type names of untyped blocks.
   private static let untyped = Set((0...UInt8.max).map { Operation(rawValue: $0).name })
 
-  /// Returns whether both digests are of one process: the number, the program and the start are the same. Starts count
-  /// as the same if they differ by less than `clockSlack`.
+  /// Returns whether both digests are of one process: number, program and start are the same. Two starts count as the
+  /// same if they differ by less than `clockSlack`.
   func isOfSameProcess(as other: RunDigest) -> Bool {
     guard let own = inspected, let others = other.inspected, own.processStart > 0, others.processStart > 0,
       let origin, let otherOrigin = other.origin, origin.process == otherOrigin.process, program == other.program,
@@ -93,9 +93,9 @@ extension RunDigest {
       && max(origin.startTime, otherOrigin.startTime) - min(origin.startTime, otherOrigin.startTime) < Self.clockChange
   }
 
-  /// Nanoseconds: five ticks of the clock that the kernel uses for process starts.
+  /// In nanoseconds: five ticks of the clock that the kernel uses for process starts.
   private static let clockSlack: UInt64 = 50_000_000
-  /// Nanoseconds: the wall clock may have been adjusted by so much between the inspections. A reboot makes a larger
-  /// difference, because no process then has the same number at the same time after boot so soon.
+  /// In nanoseconds: the largest adjustment of the wall clock between the inspections that is accepted. A reboot makes
+  /// a larger difference: a new process does not get the same number at the same time after boot so soon.
   private static let clockChange: UInt64 = 60_000_000_000
 }

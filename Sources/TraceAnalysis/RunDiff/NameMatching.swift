@@ -5,7 +5,7 @@ struct NamedItem {
   /// Returns the item's names after replacement by `name`, and its original names in the same order. A cycle has no
   /// natural beginning, so it begins where the replaced names sort first.
   var parts: (_ name: (Int32) -> Int32) -> (named: [Int32], own: [Int32])
-  /// The item's amount. An item mostly has similar amounts on both sides.
+  /// The item's amount. Usually, an item has similar amounts on both sides.
   var amount: Double
   /// Whether the names are the program's own. Names of platform functions do not help to find the program's renames.
   var isOfProgram = true
@@ -14,16 +14,16 @@ struct NamedItem {
 /// Matches items that are equal, then items that are equal once renamed names are replaced.
 ///
 /// Only a name that occurs on one side alone can have been renamed. If two sites have equal names in all other places,
-/// they vote that the new name replaced the old one. A name counts as renamed if most votes on both names agree.
-/// Similar names have more weight. Findings do not vote, because a fixed leak and a new leak would look like one
-/// renamed item.
+/// they vote that the new name replaced the old one. The rename is accepted if it has most of the old name's votes and
+/// most of the new name's votes. Similar names have more weight. Findings do not vote, because a fixed leak and a new
+/// leak would look like one renamed item.
 struct NameMatching {
-  /// Limit of the rounds. The renames of one round may reveal others in the next.
+  /// Maximum number of rounds. The renames of one round may reveal others in the next.
   private static let rounds = 3
-  /// Limit of the items with the same shared names, on both sides together. Larger groups do not vote.
+  /// Maximum number of items with the same shared names, on both sides together. Larger groups do not vote.
   private static let crowd = 64
-  /// Limit of name comparisons in a round, which take about a second. If hundreds of functions were renamed, some ten
-  /// thousand comparisons are needed.
+  /// Maximum number of name comparisons in a round. They take about a second. If hundreds of functions were renamed,
+  /// about ten thousand comparisons are needed.
   static let comparisonLimit = 1 << 17
 
   /// For each old item: the matching new one, and whether names were replaced.
@@ -73,7 +73,7 @@ struct NameMatching {
     }
     crowds = crowds.filter { mask, crowd in
       let hidden = mask.count { $0 == Vocabulary.wildcard }
-      // If few other names are the same, the agreement means nothing.
+      // If few other names are shared, the agreement means nothing.
       return !crowd.old.isEmpty && !crowd.new.isEmpty
         && hidden <= LikenessRules.hiddenForEachShown * (mask.count - hidden - 1)
     }
@@ -102,8 +102,8 @@ struct NameMatching {
     }
   }
 
-  /// Returns the size of the largest group that may vote. It is smaller than `crowd` if those groups would compare too
-  /// many names.
+  /// Returns the maximum size of a group that may vote. It is lower than `crowd` if groups up to `crowd` would compare
+  /// too many names.
   static func crowdLimit(_ crowds: [(size: Int, comparisons: Int)]) -> Int {
     var limit = crowd
     while limit > 1, crowds.reduce(0, { $0 + ($1.size <= limit ? $1.comparisons : 0) }) > comparisonLimit { limit /= 2 }
@@ -156,7 +156,7 @@ struct NameMatching {
     return isAny
   }
 
-  /// Elects the new names: most votes on both names must agree. Returns whether any name was elected.
+  /// Accepts the new names that have most of the votes on both names. Returns whether any name was accepted.
   private static func elect(_ votes: [Int32: [Int32: Double]], _ vocabulary: Vocabulary) -> Bool {
     var received: [Int32: Double] = [:]
     for choices in votes.values { for (new, weight) in choices { received[new, default: 0] += weight } }

@@ -3,12 +3,11 @@
 /// An index of renames by the first word of the replaced name. A name has few words, and there may be thousands of
 /// renames.
 ///
-/// It divides names into words as `String.replacingName` does, so it misses no rename that the function would apply.
-/// For one thread at a time.
+/// Divides names into words as `String.replacingName` does, so it misses no rename that this function would apply. For
+/// one thread at a time.
 struct RenameIndex {
   private var numbers: [Substring: [Int]] = [:]
-  /// The number of renames that may still be examined. Real builds need far fewer. When the number is used up, no more
-  /// renames are found.
+  /// The number of renames that may still be examined. Real builds need far fewer. At 0, no more renames are found.
   private var spareCandidates = 1 << 17
 
   mutating func insert(_ number: Int, _ old: String) {

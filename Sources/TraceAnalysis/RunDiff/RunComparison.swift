@@ -5,17 +5,17 @@ import TextWriting
 import TraceReading
 
 /// Compares digests. Time and memory are proportional to the distinct sites of both sides. Items that cannot be matched
-/// by name take more time, within limits.
+/// by name take more time, up to a limit.
 package struct RunComparison {
   /// The reasons why two sides cannot be compared.
   package enum Failure: Error, Hashable, Sendable {
     /// A run has no execution of the scope that is the unit of work. `known`: the scopes that the run has.
     case scopeMissing(name: String, path: String, known: [String])
-    /// The stacks of all sites of a run together have more functions than a digest of its size may have.
+    /// The stacks of a run's sites together have more functions than a digest of its size may have.
     case tooManyFunctions(path: String)
   }
 
-  /// With at most this many runs per side, time-dependent programs are judged with a larger tolerance.
+  /// With up to this many runs per side, time-dependent programs are judged with a larger tolerance.
   private static let fewRuns = 3
 
   private let old: [RunDigest]
@@ -128,7 +128,7 @@ package struct RunComparison {
     }
   }
 
-  /// Adds the functions of `runs` that also exist on the other side, according to its symbols, even if they no longer
+  /// Adds the functions of `runs` that the other side's symbols also contain, even if those functions no longer
   /// allocate there.
   private func noteFunctions(of runs: [RunDigest], on side: Vocabulary.Side, having others: [RunDigest]) {
     let functions = others.reduce(into: Set<UInt32>()) { $0.formUnion($1.functions) }
@@ -237,7 +237,7 @@ package struct RunComparison {
       "samples were taken for \(Decimal.duration(before)) on the old side and \(Decimal.duration(after)) on the new one: a program that goes on allocating has allocated more in the longer time"
   }
 
-  /// Minimum seconds for the remark. A shorter time covers a program's start and its work rather than a running server.
+  /// Minimum seconds for the remark. A shorter time covers a program's start and its work, not a running server.
   private static let minSpan = 60.0
   /// Minimum ratio of the two times for the remark.
   private static let unequalSpans = 1.5
@@ -286,7 +286,8 @@ package struct RunComparison {
 }
 
 extension DiffRename {
-  /// Drops renames that a shorter one explains: `Foo.run()` became `Bar.run()` because `Foo` became `Bar`.
+  /// Drops renames that a shorter rename explains. For example, `Foo.run()` became `Bar.run()` because `Foo` became
+  /// `Bar`.
   static func simplest(_ renames: [DiffRename]) -> [DiffRename] {
     var result: [DiffRename] = []
     var index = RenameIndex()

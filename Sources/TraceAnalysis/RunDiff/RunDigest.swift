@@ -8,8 +8,8 @@ import TraceReading
 import TraceSymbolication
 
 /// The figures of a run that a comparison needs: sums by allocation site, and findings. A digest has names and no
-/// addresses, so the trace and the program's files are no longer needed. Its memory is proportional to the sites with
-/// distinct names, which are far fewer than stacks. A value; for any thread.
+/// addresses, so a comparison needs neither the trace nor the program's files. Memory is proportional to the sites with
+/// distinct names, which are far fewer than stacks. Safe for any thread.
 package struct RunDigest: Codable, Hashable, Sendable {
   /// A site, identified by names that are stable across builds: the allocated type, and the program's functions on the
   /// stack.
@@ -52,7 +52,7 @@ package struct RunDigest: Codable, Hashable, Sendable {
   /// The path that the run was read from.
   package var path: String
   package var program: String
-  /// The first process's origin, if there are several. Nil in digests of earlier versions.
+  /// The first process's origin, if the run has several processes. Nil in digests of earlier versions.
   package var origin: RunOrigin?
   /// Set if the run is a single inspection of a process.
   package var inspected: InspectedMoment?
@@ -69,8 +69,8 @@ package struct RunDigest: Codable, Hashable, Sendable {
   /// Whether a run loop called the program's code, so that the number of calls depends on the clock. Nil in digests of
   /// earlier versions.
   var hasRunLoop: Bool?
-  /// Whether the run is a light recording. Its blocks come from heap images: blocks that were freed before an image are
-  /// missing, and no peak is known. Nil in digests of earlier versions.
+  /// True if the run is a light recording. Its blocks come from heap images: blocks that were freed before a heap image
+  /// are missing, and the peak is unknown. Nil in digests of earlier versions.
   package var isLight: Bool?
   /// The total of all sites, with the peak of the whole process.
   package var total: SiteTotal
@@ -81,7 +81,7 @@ package struct RunDigest: Codable, Hashable, Sendable {
   package var frames: [DiffFrame]
   package var stacks: [StackNode]
   package var sites: [Site]
-  /// The estimates of a light recording at its last heap image. Nil for other recordings, for recordings without an
+  /// The estimates of a light recording at its last heap image. Nil for other recordings, for recordings without a heap
   /// image, and in digests of earlier versions.
   package var estimates: [Estimate]?
   /// For estimates: average number of allocated bytes from one sample to the next.
@@ -100,8 +100,8 @@ extension RunDigest {
   /// Makes the digest of an analysed trace. Linear in the nodes of the stack tree, in the frames of sampled stacks, and
   /// in the symbols of distinct frames, because every site is named.
   ///
-  /// `leaks`: the findings of the trace's heap image; suppressed findings are left out. `census`: for a trace without
-  /// history, the census of the same image.
+  /// `leaks`: the findings of the trace's heap image, without suppressed findings. `census`: for a trace without
+  /// history, the census of the same heap image.
   package init(_ trace: ReportTrace, leaks: LeakReport, census: HolderCensus? = nil, naming: any FrameNaming) {
     let analysis = trace.analysis
     path = trace.path
@@ -182,8 +182,8 @@ extension RunDigest {
     var stack: Int32
   }
 
-  /// Adds another process of the same run. Sums and peaks are added, although each process has its peak at another
-  /// moment. Equal findings are joined.
+  /// Adds another process of the same run. Adds sums and peaks, although each process reaches its peak at another
+  /// moment. Joins equal findings.
   package mutating func add(_ other: RunDigest) {
     processes += other.processes
     listsHolders = hasHolders && other.hasHolders
@@ -234,9 +234,9 @@ extension RunDigest {
     return result
   }
 
-  /// Whether the stacks of all sites together have more functions than a digest of this size may have. A comparison
-  /// expands each site's stack, and a file of a few kilobytes can claim very many sites with one very deep stack.
-  /// Linear in sites and stacks.
+  /// True if the stacks of all sites together have more functions than a digest of this size may have. A comparison
+  /// expands each site's stack. A file of a few kilobytes can claim very many sites with one very deep stack. Linear in
+  /// sites and stacks.
   var hasTooManyFunctions: Bool {
     var depths: [Int] = []
     depths.reserveCapacity(stacks.count)
@@ -247,7 +247,7 @@ extension RunDigest {
   }
 
   /// The number of functions that any run may have, and the allowance for each site and stack. Stacks of real programs
-  /// have some dozen functions, and share most of them.
+  /// have a few dozen functions, and share most of them.
   private static let (minFunctions, functionsForEntry) = (4 << 20, 16)
 
   /// Returns the functions of a site, innermost first.

@@ -64,7 +64,7 @@ struct SiteChanges {
   }
 
   /// Returns whether chance decides the number of the site's blocks. libdispatch keeps the links of its queues for
-  /// reuse, so their number depends on how much was queued at the same time.
+  /// reuse, so the number of links depends on how much was queued at the same time.
   private func isChance(_ pair: Pair) -> Bool {
     guard judgement.tolerance.isTimeDependent, let entry = pair.new.map({ new[$0] }) ?? pair.old.map({ old[$0] }) else {
       return false
@@ -95,9 +95,9 @@ struct SiteChanges {
   /// Returns the sum of the sites' expected values.
   func expectedSum(_ figure: Figure) -> Double { pairs.reduce(0) { $0 + expected($1, figure) } }
 
-  /// Returns the variation by chance of the sum of all sites, in bytes. If the number of a site's blocks differs
-  /// between the sides, that number varies by up to its square root. For example, reading a directory allocates a
-  /// buffer of 32 KiB, and one more buffer is no change of a small program.
+  /// Returns the variation by chance of the sum of all sites, in bytes. If a site's number of blocks differs between
+  /// the sides, the number varies by up to its square root. For example, reading a directory allocates a buffer of 32
+  /// KiB. One more such buffer is not a change, even in a small program.
   func strayOfSum(_ figure: Figure) -> Double {
     let count: Figure
     switch figure {
@@ -118,11 +118,11 @@ struct SiteChanges {
     return Self.strayDeviations * variance.squareRoot()
   }
 
-  /// The number of standard deviations to allow. It is low because the numbers may also have changed on purpose.
+  /// The number of standard deviations to allow. It is low because a change in the numbers may also be intended.
   private static let strayDeviations = 2.0
 
   private func expected(_ pair: Pair, _ figure: Figure) -> Double {
-    // Expect the new value of sites that are not judged, because the sum contains them, too.
+    // Sites that are not judged are expected to have their new value, because the sum contains them, too.
     if isChance(pair) { return Spread((pair.new.map { new[$0].totals } ?? noneNew).map { Double($0[figure]) }).median }
     let change = change(pair, figure)
     return change.direction == .same && judgement.work != nil ? change.new.median : change.expected
@@ -201,7 +201,7 @@ struct SiteChanges {
       for index in before.indices { before[index] += old[index] }
       for index in after.indices { after[index] += new[index] }
     }
-    // Neither sum includes sites that are not judged.
+    // Both sums leave out sites that are not judged.
     let expected =
       judgement.work == nil ? nil : pairs.filter { !isChance($0) }.reduce(0) { $0 + self.expected($1, figure) }
     return judgement.change(figure, old: before, new: after, expected: expected, whole: wholes[figure] ?? 0)
@@ -210,7 +210,7 @@ struct SiteChanges {
   // MARK: Kinds
 
   /// Returns the changes that count. A site's share of the peak counts only if the peak itself changed in the same
-  /// direction: chance decides which of two similar peaks is the higher one.
+  /// direction, since chance decides which of two similar peaks is the higher one.
   private static func weighed(_ changes: [FigureChange], _ totals: [FigureChange]) -> [FigureChange] {
     let whole = totals.first { $0.figure == .peakBytes }?.direction
     return FigureJudgement.related(changes).map { change in

@@ -1,12 +1,13 @@
 // Matches sites that are the same although their stacks differ.
 
 /// Matches sites that are not equal by name. Both sites must have the same type. The allocating function must be the
-/// same, or have been split, inlined into its caller, or replaced. The functions that only one side has show which of
-/// these happened.
+/// same, or it must have been split, inlined into its caller, or replaced. The functions that only one side has show
+/// which of these changes happened.
 enum SiteLikeness {
-  /// If there are more pairs of sites of one type than this, only sites with the same innermost function are compared.
+  /// Maximum number of pairs of sites of one type. If there are more, only sites with the same innermost function are
+  /// compared.
   static let pairLimit = 20_000
-  /// Limit of the functions of a stack that are compared.
+  /// Maximum number of a stack's functions that are compared.
   static let depthLimit = 64
 
   private struct Candidate {
@@ -74,7 +75,7 @@ enum SiteLikeness {
       takenNew.insert(candidate.new)
       result.append((candidate.old, candidate.new))
     }
-    // If one site of a type is left on each side, and their amounts are nearly the same, the site has moved.
+    // If one site of a type remains on each side, and their amounts are nearly the same, the site has moved.
     let restOld = olds.filter { !takenOld.contains($0) }
     let restNew = news.filter { !takenNew.contains($0) }
     if restOld.count == 1, restNew.count == 1, old[restOld[0]].amount >= LikenessRules.minAmountOfLast,
@@ -85,7 +86,8 @@ enum SiteLikeness {
     return result
   }
 
-  /// Returns the functions on the stack, without the innermost initialisers, which every object of the type has.
+  /// Returns the functions on the stack, without the innermost initialisers. Every object of the type has these
+  /// initialisers.
   private static func way(_ entry: ComparedSites.Entry, _ vocabulary: Vocabulary) -> [Int32] {
     let functions = entry.functions.prefix(depthLimit)
     let rest = functions.drop { vocabulary.name($0).contains("init(") }
@@ -105,9 +107,11 @@ enum SiteLikeness {
   }
 
   /// Returns the share of the longer stack that both stacks have in the same order, from 0 to 1. Returns 0 if the
-  /// innermost functions differ, with three exceptions. The new function may be split from the old one. The old
-  /// function may be gone because it was inlined into a caller. Or a new function may replace an old one that is gone,
-  /// if nearly all other functions are the same.
+  /// innermost functions differ, with three exceptions:
+  ///
+  /// - The new function is split from the old one.
+  /// - The old function is gone because it was inlined into a caller.
+  /// - A new function replaces an old one that is gone, and nearly all other functions are the same.
   static func stackLikeness(_ old: [Int32], _ b: [Int32], _ vocabulary: Vocabulary) -> Double {
     let a = old.map(vocabulary.current)
     guard let first = a.first, let other = b.first else { return a.count == b.count ? 1 : 0 }
@@ -116,7 +120,7 @@ enum SiteLikeness {
     if first == other { return max(LikenessRules.ofSameFunction, common) }
     let isOldGone = !vocabulary.isOnNewSide(old[0])
     let isNewCome = !vocabulary.isOnOldSide(other)
-    // The outermost function does not count, because all of a program's stacks may share it.
+    // Ignore the outermost function, because all of a program's stacks may share it.
     let isSplit = isNewCome && b.contains(first) && (a.count > 1 || b.count == 2)
     let isJoined = isOldGone && a.contains(other) && (b.count > 1 || a.count == 2)
     if isSplit || isJoined { return max(LikenessRules.ofSameFunction, common) }

@@ -3,9 +3,9 @@
 import TraceReading
 import TraceSymbolication
 
-/// Names the nodes of a stack tree, and joins nodes with the same names. Recursion is folded: only the outermost call
-/// of a function is kept, so stacks that differ only in recursion depth become one. Thunks are left out, and so are
-/// platform functions unless the stack has no others. For one thread at a time.
+/// Names the nodes of a stack tree, and joins nodes with the same names. Folds recursion: keeps only the outermost call
+/// of a function, so stacks that differ only in recursion depth become one. Leaves out thunks. Leaves out platform
+/// functions unless the stack has no others. For one thread at a time.
 struct StackNamer {
   /// The frames, by their numbers. Frames at different lines of one function have the same stable name.
   private(set) var frames: [DiffFrame] = []
@@ -40,11 +40,10 @@ struct StackNamer {
   private var stableNumbers: [Int32] = []
   private var stableNames: [String: Int32] = [:]
 
-  /// The number of callers that may still be visited to find recursion. When it is used up, recursion is no longer
-  /// folded.
+  /// The number of callers that may still be visited to find recursion. At 0, recursion is no longer folded.
   private(set) var spareSteps: UInt64
 
-  /// `steps`: limit of the callers that are visited in total to find recursion.
+  /// `steps`: maximum number of callers that are visited in total to find recursion.
   init(_ definitions: TraceDefinitions, naming: any FrameNaming, steps: UInt64 = .max) {
     self.definitions = definitions
     self.naming = naming

@@ -48,8 +48,8 @@ final class Vocabulary {
   /// Returns an old name's counterpart on the new side.
   func current(_ number: Int32) -> Int32 { successors[number] ?? number }
 
-  /// Returns an old name for comparison: its successor if it was renamed, the name itself if the new side has it, or
-  /// otherwise a wildcard.
+  /// Returns an old name for comparison. This is its successor if it was renamed, the name itself if the new side has
+  /// it, and otherwise a wildcard.
   func masked(old number: Int32) -> Int32 {
     if let successor = successors[number] { return successor }
     return isNew[Int(number)] ? number : Self.wildcard
@@ -81,9 +81,9 @@ final class Vocabulary {
     return successors.contains { DiffRename.isName(a, endOf: name($0)) && DiffRename.isName(b, endOf: name($1)) }
   }
 
-  /// Finds the successor of an old name that the new side lacks. Applies the renames to the name; if only the new side
-  /// has the result, the result is the successor. Returns whether there is one. `index` must have the renames by their
-  /// numbers.
+  /// Finds the successor of an old name that the new side lacks. Applies the renames to the name. If only the new side
+  /// has the result, the result is the successor. Returns whether there is a successor. `index` must have the renames
+  /// by their numbers.
   func follow(_ old: Int32, _ renames: [DiffRename], _ index: inout RenameIndex) -> Bool {
     guard isOld[Int(old)], !isOnNewSide(old) else { return false }
     var text = name(old)
@@ -98,7 +98,7 @@ final class Vocabulary {
     return true
   }
 
-  /// Limit of a site's names that are examined for renames. Stacks of real programs have fewer.
+  /// Maximum number of a site's names that are examined for renames. Stacks of real programs have fewer.
   private static let renameDepth = 512
 
   /// Returns the renames of the old names that were replaced.
