@@ -6,7 +6,7 @@ import TextWriting
 import TraceReading
 import TraceReports
 
-/// All data that a page shows of a comparison. Only gathers data.
+/// All data that a page shows about a comparison. Gathers data only; makes no decisions.
 package struct ComparisonPage: Sendable {
   private let report: DiffReport
   private let gates: [GateOutcome]
@@ -55,8 +55,8 @@ package struct ComparisonPage: Sendable {
     ])
   }
 
-  /// Returns the flame graph of both sides. The scales divide the sums by the work, so both sides show the work of one
-  /// new run.
+  /// Returns the flame graph of both sides. The scales divide each side's sums by its work, so both sides show the work
+  /// of one new run.
   private func flame(limit: Int) -> JSONValue {
     let flame = FlameTree(stacks, limit: limit)
     let count = flame.measures.count

@@ -6,7 +6,7 @@ import TextWriting
 import TraceExports
 import TraceReading
 
-/// A tree of frames. Each node has the figures of the stacks that end at it. Nodes that are too small to see are
+/// A tree of frames. Each node has the figures of the stacks that end at it. Nodes that are too small to be visible are
 /// joined.
 struct FlameTree {
   /// A function, a type, or a placeholder for omitted nodes.
@@ -21,8 +21,8 @@ struct FlameTree {
 
   let measures: [ProfileMeasure]
   private(set) var frames: [Frame] = []
-  /// The nodes; their subjects are indices into `frames`. Each node has one figure for each measure. In a comparison,
-  /// the new build's figures precede the old build's.
+  /// The nodes. Their subjects are indices into `frames`. Each node has one figure for each measure. In a comparison,
+  /// the new build's figures come first, then the old build's.
   private(set) var tree: WeightedTree
 
   var nodes: [WeightedTree.Node] { tree.nodes }
@@ -36,7 +36,7 @@ struct FlameTree {
     var frame: Int
   }
 
-  /// Maximum number of nodes on a page. More could not be seen, and the page would open slowly.
+  /// Maximum number of nodes on a page. More would not be visible, and would slow down the page.
   static let standardLimit = 20_000
 
   /// Makes the tree of a profile. O(frames of all samples).

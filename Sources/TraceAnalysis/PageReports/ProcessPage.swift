@@ -10,7 +10,7 @@ import TraceReading
 import TraceReports
 import TraceSymbolication
 
-/// All data that a page shows of one process. Only gathers data.
+/// All data that a page shows about one process. Gathers data only; makes no decisions.
 package struct ProcessPage: Sendable {
   private let report: AllocationReport
   private let leaks: LeakReport
@@ -20,8 +20,8 @@ package struct ProcessPage: Sendable {
   private let tasks: TaskOutline?
   private let estimates: (shown: [EstimatedSite], count: Int)
 
-  /// `report` must be about one trace. `outline` and `tasks` must be of the heap image of `leaks`; nil if there is
-  /// none. `estimates`: for a light recording, the sites to show, and the number of all sites.
+  /// `report` must be about one trace. `outline` and `tasks` must describe the heap image of `leaks`; nil if there is
+  /// no heap image. `estimates`: for a light recording, the sites to show, and the number of all sites.
   package init(
     report: AllocationReport, leaks: LeakReport, profile: StackProfile, timeline: RunTimeline, outline: HeapOutline?,
     tasks: TaskOutline?, estimates: (shown: [EstimatedSite], count: Int) = ([], 0)

@@ -41,7 +41,7 @@ package struct ReportPage: Sendable {
     title = comparison.title
   }
 
-  /// Adds the growth from image to image. The newest image must be of the page's process.
+  /// Adds the growth from one heap image to the next. The newest heap image must be of the page's process.
   package mutating func set(_ process: WatchedProcess, _ growth: SeriesGrowth) {
     series = SeriesJSON.growth(process, growth).compactText
   }

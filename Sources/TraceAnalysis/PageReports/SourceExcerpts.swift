@@ -5,7 +5,7 @@ import TextWriting
 import TraceReading
 import TraceReports
 
-/// Some lines of a file.
+/// A few lines of a file.
 struct SourceExcerpt {
   var file: String
   /// The line number of the place, starting at 1.

@@ -51,8 +51,8 @@ package final class Database {
     guard sqlite3_exec(connection, statements, nil, nil, nil) == SQLITE_OK else { throw lastError }
   }
 
-  /// Returns the bytes of a database file that `sqlite3` and other tools can open. Needs as much memory again as the
-  /// database.
+  /// Returns the bytes of a database file that `sqlite3` and other tools can open. Needs additional memory of the
+  /// database's size.
   package func file() throws(DatabaseError) -> [UInt8] {
     var size: sqlite3_int64 = 0
     guard let bytes = sqlite3_serialize(connection, "main", &size, 0) else {

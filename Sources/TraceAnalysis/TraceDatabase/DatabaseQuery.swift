@@ -3,7 +3,7 @@
 import CSQLite
 
 extension Database {
-  /// The answer to a query, to be read row by row.
+  /// The answer to a query. The caller reads it row by row.
   package struct Answer {
     package let columns: [String]
     fileprivate let statement: PreparedStatement
@@ -14,8 +14,8 @@ extension Database {
     package func next() throws(DatabaseError) -> [SQLValue]? { try statement.next() }
   }
 
-  /// Runs a read-only query with at most 1 GiB of memory, and interrupts it after `seconds`. Afterwards, the database
-  /// can only be read. Throws if `text` is not exactly one valid statement, or if the statement does more than read.
+  /// Runs a read-only query with at most 1 GiB of memory, and interrupts it after `seconds`. From then on, the database
+  /// is read-only. Throws if `text` is not exactly one valid statement, or if the statement does more than read.
   package func answer(_ text: String, seconds: Double) throws(DatabaseError) -> Answer {
     // The text may come from an untrusted script, so it may only read tables, not attach files or load extensions.
     sqlite3_set_authorizer(
@@ -51,7 +51,8 @@ extension Database {
   private static let memoryOfQueries: sqlite3_int64 = 1 << 30
   /// Maximum length of a text or a row in bytes: enough for joined names, but too little to exhaust memory.
   private static let longestValue: Int32 = 16 << 20
-  /// Number of steps of SQLite's virtual machine between two checks of the clock: some tenths of a millisecond.
+  /// Number of steps of SQLite's virtual machine between two checks of the clock. They take a few tenths of a
+  /// millisecond.
   private static let stepsBetweenLooks: Int32 = 10_000
 }
 

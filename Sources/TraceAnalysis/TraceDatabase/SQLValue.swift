@@ -10,7 +10,7 @@ package enum SQLValue: Hashable, Sendable {
   case real(Double)
   case text(String)
 
-  /// Limits numbers to the largest number of the database. Only forged traces exceed it.
+  /// Clamps numbers to the largest number that the database can hold. Only forged traces exceed it.
   static func number(_ value: UInt64) -> SQLValue { .integer(Int64(clamping: value)) }
   static func number(_ value: UInt64?) -> SQLValue { value.map { number($0) } ?? .null }
   static func number(_ value: Int) -> SQLValue { .integer(Int64(value)) }

@@ -59,7 +59,7 @@ struct SiteRows {
     (types, frames, stacks) = (typeNumbers.values, frameNumbers.values, stackNumbers.values)
   }
 
-  /// The numbers of all sites in the order of the rows, so that the sites of a row are adjacent.
+  /// The numbers of all sites in the order of the rows. The sites of one row are adjacent.
   var sitesByRow: [Int] { rowOfSite.indices.sorted { (rowOfSite[$0], $0) < (rowOfSite[$1], $1) } }
 }
 

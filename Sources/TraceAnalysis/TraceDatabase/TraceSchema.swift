@@ -56,7 +56,7 @@ enum TraceSchema {
       recorder_bytes INTEGER NOT NULL);
     """
 
-  /// Indices and views, made after the rows are inserted: this is faster, and makes the indices smaller.
+  /// Indices and views, created after the rows are inserted. That is faster, and makes the indices smaller.
   static let views = """
     CREATE INDEX blocks_by_site ON blocks(site_id);
     CREATE INDEX heap_references_by_target ON heap_references(target);

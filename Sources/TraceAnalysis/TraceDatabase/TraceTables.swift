@@ -19,8 +19,7 @@ package struct TraceTables {
   private let hasHeapReferences: Bool
 
   /// `profile` must be of `trace`. `heap`: the analysis that `leaks` came from, for the blocks of the heap image; nil
-  /// for no blocks. `heapReferences`: whether to include all references between the blocks. There are more references
-  /// than blocks.
+  /// for no blocks. `heapReferences`: whether to include all references between the blocks. They outnumber the blocks.
   package init(
     path: String, _ trace: AllocationAnalysis, _ profile: StackProfile, leaks: LeakReport, heap: LeakAnalysis?,
     heapReferences: Bool
@@ -37,8 +36,8 @@ package struct TraceTables {
     return database
   }
 
-  /// Writes the database to an empty file. Needs memory only in proportion to the sites. On return, the file is
-  /// complete, but it may not be on the disk yet. If this throws, the file is unusable.
+  /// Writes the database to an empty file. The memory is proportional to the sites. On return, the file is complete,
+  /// but it may not be on the disk yet. If this function throws, the file is unusable.
   package func write(to file: String) throws(DatabaseError) {
     let database = try Database(file: file)
     // Locks and syncs are not needed: no other process knows the file, and an incomplete file is useless.
@@ -162,8 +161,8 @@ package struct TraceTables {
     }
   }
 
-  /// Writes the numbers of live blocks at moments that divide the run's events into equal parts, as many as a curve has
-  /// intervals. Sites without a live block at any of these moments get no rows.
+  /// Writes the numbers of live blocks over time. The moments divide the run's events into equal parts, one for each
+  /// interval of a curve. Sites without a live block at any of these moments get no rows.
   private func writeCurves(_ sites: SiteRows, _ database: Database) throws(DatabaseError) {
     let rows = try Rows("site_samples", 3, database)
     let parts = UInt64(LiveCurves.intervals)

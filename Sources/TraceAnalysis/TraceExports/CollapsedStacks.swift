@@ -1,4 +1,4 @@
-// Collapsed stacks, with one line per stack: the format that flamegraph.pl, inferno and speedscope read.
+// Collapsed stacks, with one line per stack. flamegraph.pl, inferno and speedscope read this format.
 
 import TraceReading
 

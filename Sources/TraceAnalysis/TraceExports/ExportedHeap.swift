@@ -13,8 +13,8 @@ struct ExportedHeap {
   let objects: ObjectGraph
   /// Distinct names of the blocks, as in reports: types and allocating functions.
   let typeNames: [String]
-  /// One block of each group of unkept blocks that no block outside the group keeps. All other unkept blocks are
-  /// reached from these.
+  /// One block of each group of unkept blocks, if no block outside the group keeps the group. All other unkept blocks
+  /// are reachable from these.
   let unkept: [NodeID]
 
   /// The name of the extra node above `unkept`.
@@ -25,7 +25,7 @@ struct ExportedHeap {
   /// The names of fields, by label; nil for a label without a name.
   private let labelNames: [String?]
 
-  /// The graph must have been made with `trace`. Linear in blocks and references.
+  /// The graph must come from `trace`. Linear in blocks and references.
   init(_ objects: ObjectGraph, _ trace: AllocationAnalysis) {
     self.objects = objects
     var names: [String] = []
@@ -52,7 +52,7 @@ struct ExportedHeap {
     return PlainText.escaped("case \(payload)")
   }
 
-  /// Returns one block of each source component of the unkept blocks. Nothing outside such a component refers to it,
+  /// Returns one block of each source component of the unkept blocks. Nothing outside a source component refers to it,
   /// and each of its blocks keeps the whole component.
   private static func firstUnkept(of objects: ObjectGraph) -> [NodeID] {
     let unreached = objects.graph.reachable(from: objects.rootNodes, kinds: ObjectGraph.owning).complement

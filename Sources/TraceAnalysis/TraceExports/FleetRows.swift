@@ -28,7 +28,7 @@ package enum FleetRows {
     }
 
     /// Takes missing values from the run's digest: the build ID, and a run name made of the start time and the process.
-    /// Returns nil if the run has no name, as with digests that an earlier version wrote.
+    /// Returns nil if the run has no name, as in digests of earlier versions.
     package init?(_ digest: RunDigest, host: String?, build: String?, run: String?) {
       guard let run = run ?? digest.origin.map({ "\($0.startTime)-\($0.process)" }) else { return nil }
       self.init(

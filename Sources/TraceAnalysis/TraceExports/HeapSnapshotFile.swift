@@ -6,11 +6,11 @@ import TraceReading
 
 /// A file in V8's heap snapshot format. Blocks and roots are nodes, and references are edges.
 ///
-/// Sources: V8, src/profiler/heap-snapshot-generator.h; Microsoft Edge's documentation, "The heap snapshot file format".
+/// Sources: V8, src/profiler/heap-snapshot-generator.h; Microsoft Edge's documentation, "The heap snapshot file
+/// format".
 package struct HeapSnapshotFile {
-  /// Returns the file of a heap image's graph, in UTF-8. The graph must have been made with `trace`. Blocks that no
-  /// root keeps are children of an extra node, so that DevTools gives them retained sizes. Linear in blocks and
-  /// references.
+  /// Returns the file of a heap image's graph, in UTF-8. The graph must come from `trace`. Blocks that no root keeps
+  /// are children of an extra node, so that DevTools gives them retained sizes. Linear in blocks and references.
   package static func bytes(_ objects: ObjectGraph, _ trace: AllocationAnalysis) -> [UInt8] {
     var file = HeapSnapshotFile(ExportedHeap(objects, trace))
     return file.written()

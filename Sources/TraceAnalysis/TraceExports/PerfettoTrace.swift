@@ -4,16 +4,16 @@ import HeapAnalysis
 import TextWriting
 import TraceReading
 
-/// A trace in Perfetto's format with one heap graph. Blocks and roots are objects; only owning references are included.
+/// A trace in Perfetto's format with one heap graph. Blocks and roots are objects. Only owning references are included.
 ///
 /// Source of the field numbers: github.com/google/perfetto, protos/perfetto/trace/trace_packet.proto and
 /// profiling/heap_graph.proto.
 package struct PerfettoTrace {
-  /// A packet ends when its objects have this many bytes. Perfetto reads packets of up to 256 MiB.
+  /// A packet ends when its objects reach this many bytes. Perfetto reads packets of up to 256 MiB.
   private static let packetSize = 1 << 20
 
-  /// Returns the file of a heap image's graph. The graph must have been made with `trace`. Blocks that no root keeps
-  /// are children of an extra object, so that Perfetto's dominator tree includes them. Linear in blocks and references.
+  /// Returns the file of a heap image's graph. The graph must come from `trace`. Blocks that no root keeps are children
+  /// of an extra object, so that Perfetto's dominator tree includes them. Linear in blocks and references.
   package static func bytes(_ objects: ObjectGraph, _ trace: AllocationAnalysis) -> [UInt8] {
     bytes(objects, trace, packetSize: packetSize)
   }
@@ -45,7 +45,7 @@ package struct PerfettoTrace {
     static let types = 9
   }
 
-  /// Android's kinds of roots; each root gets the closest one.
+  /// Android's kinds of roots. Each root gets the closest kind.
   private enum RootType: UInt64, CaseIterable {
     case unknown = 0
     case nativeGlobal = 1
@@ -68,7 +68,7 @@ package struct PerfettoTrace {
   private let objects: ObjectGraph
   private let processID: UInt64
   private let program: String
-  /// Nanoseconds from the start of the recording to the image; 0 if unknown.
+  /// Nanoseconds from the start of the recording to the heap image; 0 if unknown.
   private let time: UInt64
   private let packetSize: Int
   private var file = ProtobufWriter()

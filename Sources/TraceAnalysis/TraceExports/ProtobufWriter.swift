@@ -35,7 +35,7 @@ struct ProtobufWriter {
     message(number, inner)
   }
 
-  /// Writes a message that was built before.
+  /// Writes a complete message.
   mutating func message(_ number: Int, _ inner: ProtobufWriter) {
     key(number, .lengthDelimited)
     varint(UInt64(inner.bytes.count))

@@ -6,10 +6,10 @@ import TraceSymbolication
 
 /// All allocation sites of one trace, with the names of their frames. Each distinct frame is named once.
 ///
-/// Names have no control characters and no text-direction marks. Memory in proportion to the trace's sites and the
+/// Names have no control characters and no text-direction marks. Memory is proportional to the trace's sites and the
 /// frames of their stacks.
 package struct StackProfile: Sendable {
-  /// A place in a function; inlined calls have several places at one address.
+  /// A place in a function. If calls were inlined, one address has several places.
   package struct Line: Hashable, Sendable {
     /// Index into `functions`.
     package var function: Int
@@ -25,7 +25,7 @@ package struct StackProfile: Sendable {
     /// The source file; empty if unknown.
     package var file: String
     package var kind: SourceFrame.Kind
-    /// The image's path, as the process knew it; empty if no image contains the address.
+    /// The path of the loaded image in the traced process; empty if no image contains the address.
     package var image: String
   }
 

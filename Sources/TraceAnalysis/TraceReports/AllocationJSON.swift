@@ -6,14 +6,14 @@ import TextWriting
 import TraceReading
 import TraceSymbolication
 
-/// Renders reports as one JSON document. Only formats.
+/// Renders reports as one JSON document. Formats only; makes no decisions.
 package enum AllocationJSON {
   /// The version of the format. Raised if a field changes its meaning or is removed, but not if a field is added.
   package static let schemaVersion: UInt64 = 1
 
   /// `leaks`: the leak report of each allocation report; nil if leaks were not requested. `gates`: the outcome of the
-  /// gates for all reports; nil if there are no gates. `growth`: the growth from image to image for each report; nil if
-  /// it is unknown.
+  /// gates for all reports; nil if there are no gates. `growth`: the growth between heap images for each report; nil if
+  /// unknown.
   package static func text(
     _ reports: [AllocationReport], leaks: [LeakReport?] = [], growth: [ProcessGrowth?] = [], gates: GateReport? = nil
   ) -> String {

@@ -6,7 +6,7 @@ import LeakGates
 import TextWriting
 import TraceReading
 
-/// Renders a report as text. Only formats. Writes escape sequences for the terminal only with
+/// Renders a report as text. Formats only; makes no decisions. Writes escape sequences for the terminal only with
 /// `TextStyle.Emphasis.terminal`; escapes such sequences in names.
 package struct AllocationText {
   private let style: TextStyle
@@ -97,7 +97,7 @@ package struct AllocationText {
     lines.line(row("at the peak\(time):", analysis.atPeak), indent: 2)
   }
 
-  /// Curves need at least this many images. With fewer, the figures alone say as much.
+  /// Minimum number of heap images for a curve. With fewer, the figures alone say as much.
   private static let minImages = 3
 
   private func writeCourse(_ course: ResidentCourse, to lines: inout TextLines) {

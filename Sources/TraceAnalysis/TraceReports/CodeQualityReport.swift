@@ -6,7 +6,8 @@ import TextWriting
 import TraceReading
 import Wording
 
-/// Renders findings as a JSON array of issues. Leaves out findings that a suppression hides. Only formats.
+/// Renders findings as a JSON array of issues. Leaves out findings that a suppression hides. Formats only; makes no
+/// decisions.
 ///
 /// Known findings are listed too, because GitLab compares the fingerprints of two branches.
 struct CodeQualityReport {

@@ -5,8 +5,8 @@ package enum CurveText {
   private static let blocks: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
   /// Draws one block for each value, but at most one per column. With fewer columns than values, the columns are equal
-  /// time spans. Each shows the last value up to its end. The lowest value gets the lowest block. If all values are
-  /// equal, all get the lowest block. `times`: the time of each value, in ascending order.
+  /// time spans, and each column shows its last value. The lowest value gets the lowest block. If all values are equal,
+  /// all get the lowest block. `times`: the time of each value, in ascending order.
   package static func text(_ values: [Double], times: [Double], columns: Int) -> String {
     guard let first = times.first, let last = times.last, values.count == times.count, columns > 0 else { return "" }
     let count = min(columns, values.count)

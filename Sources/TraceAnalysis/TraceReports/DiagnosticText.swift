@@ -74,7 +74,7 @@ extension TraceDiagnostic {
 }
 
 extension ReadingStop {
-  /// How far the reading came, why it stopped, and the next step.
+  /// The part of the file that was read, the reason why reading stopped, and the next step.
   fileprivate var explanation: String {
     let extent =
       switch place {

@@ -6,7 +6,7 @@ import TextWriting
 import TraceReading
 import Wording
 
-/// Renders all results of a comparison. Only formats.
+/// Renders all results of a comparison. Formats only; makes no decisions.
 package enum DiffJSON {
   /// The version of the format. Raised if a field changes its meaning or is removed, but not if a field is added.
   package static let schemaVersion: UInt64 = 1

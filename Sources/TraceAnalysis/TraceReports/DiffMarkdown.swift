@@ -5,9 +5,10 @@ import RunDiff
 import TextWriting
 import TraceReading
 
-/// Renders a comparison for a reviewer: lists the changes, largest first, and counts the unchanged items. Only formats.
+/// Renders a comparison for a reviewer: lists the changes, largest first, and counts the unchanged items. Formats only;
+/// makes no decisions.
 package enum DiffMarkdown {
-  /// Maximum number of types, and of sites, to list for each kind of change. The JSON has all.
+  /// Maximum number of types, and of sites, to list for each kind of change. The JSON document has all of them.
   private static let listed = 10
   /// Maximum number of findings to list for each kind of change.
   private static let listedFindings = 30
@@ -85,7 +86,8 @@ package enum DiffMarkdown {
     markdown.line()
   }
 
-  /// Writes a finding: a line if the leak is gone, else a section that unfolds. Returns false if there is no room.
+  /// Writes a finding: one line if the leak is gone, otherwise a collapsible section. Returns false if there is no
+  /// room.
   private static func write(_ change: FindingChange, of report: DiffReport, to markdown: inout MarkdownText) -> Bool {
     let notes = [DiffWords.figures(change), DiffWords.runs(change, of: report), DiffWords.match(change.match)]
       .compactMap(\.self).filter { !$0.isEmpty }

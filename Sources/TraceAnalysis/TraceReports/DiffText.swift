@@ -5,7 +5,7 @@ import RunDiff
 import TextWriting
 import TraceReading
 
-/// Renders a comparison for a terminal or a log. Only formats.
+/// Renders a comparison for a terminal or a log. Formats only; makes no decisions.
 package struct DiffText {
   private let style: TextStyle
   /// Maximum number of types, and of sites, to show; nil for all.

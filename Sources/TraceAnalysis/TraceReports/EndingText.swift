@@ -6,7 +6,7 @@ import TraceReading
 import TraceSymbolication
 
 /// Writes the three moments of an object that was freed: its allocation, its end, and its use afterwards. Shows the
-/// program's line for each moment or, with full stacks, every frame. Only formats.
+/// program's line for each moment or, with full stacks, every frame. Formats only; makes no decisions.
 struct EndingText {
   let style: TextStyle
 

@@ -4,11 +4,11 @@ import AllocationReports
 import TextWriting
 import TraceReading
 
-/// Renders estimates. Only formats.
+/// Renders estimates. Formats only; makes no decisions.
 struct EstimateText {
   let style: TextStyle
 
-  /// Curves need at least this many totals. With fewer, the figures alone say as much.
+  /// Minimum number of totals for a curve. With fewer, the figures alone say as much.
   private static let minTotals = 3
 
   /// Writes how a recording's sample totals changed over time. Writes nothing if there are too few totals.

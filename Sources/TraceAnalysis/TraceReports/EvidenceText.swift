@@ -106,7 +106,7 @@ extension FindingText {
     lines.line("Held by \(PlainText.escaped(within)).", indent: 2)
   }
 
-  /// `when`: the moment of the path's heap image, if that is another image than the report's; else nil.
+  /// `when`: the moment of the path's heap image, if the path is not from the report's heap image; otherwise nil.
   private func writePath(
     _ finding: Finding, _ retention: Finding.Retention, when: String? = nil, to lines: inout TextLines
   ) {
@@ -143,8 +143,8 @@ extension FindingText {
     let name = strength == .strong ? "Strong suspicion" : "Weak suspicion"
     guard let chance else { return name + "." }
     let odds = 1 / max(chance, 1e-6)
-    // Chance does not make a suspicion with such odds weak: another reason does. The figure would seem to contradict
-    // the word `weak`, so leave it out.
+    // With such odds, chance is not the reason why the suspicion is weak. Leave the odds out: they would seem to
+    // contradict the word `weak`.
     if odds >= 1e6, strength == .weak { return name + "." }
     if odds < 2 { return name + ": chance alone could explain it." }
     return name

@@ -1,4 +1,4 @@
-// Judged findings for other programs and for pull requests: the part that all these formats have in common.
+// Judged findings for other programs and for pull requests: the part that all formats share.
 
 import LeakDetection
 import LeakGates
@@ -9,7 +9,7 @@ import Wording
 
 /// The findings of one program and the outcomes of its gates, to be written in formats for CI systems.
 ///
-/// Only formats. Reads source files only in `init`.
+/// Formats only; makes no decisions. Reads source files only in `init`.
 package struct FindingDocument: Sendable {
   /// A finding with its places in the source tree.
   struct Entry {
@@ -28,8 +28,8 @@ package struct FindingDocument: Sendable {
   let root: String?
   let toolVersion: String
   let remarks: [String]
-  /// The reason why leaks could not be judged; nil if they were judged. With a reason, no format may look like *no
-  /// leaks*.
+  /// The reason why leaks could not be judged; nil if they were judged. If there is a reason, no format may look like
+  /// *no leaks*.
   let unjudged: String?
 
   /// `judged`: the findings in order of the report; weak suspicions are left out. `remarks`: sentences about facts that

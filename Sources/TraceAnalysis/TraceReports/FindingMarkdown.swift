@@ -8,7 +8,7 @@ import TraceReading
 import Wording
 
 /// Renders a headline, the gates, a table of the findings that make a gate fail, and each finding as a folded section.
-/// Only formats.
+/// Formats only; makes no decisions.
 struct FindingMarkdown {
   let document: FindingDocument
 
@@ -95,7 +95,7 @@ struct FindingMarkdown {
     }
   }
 
-  /// Returns a section that unfolds below `summary`. `summary` must already be Markdown.
+  /// Returns a collapsible section below `summary`. `summary` must already be Markdown.
   static func details(_ summary: String, _ body: String) -> String {
     "<details><summary>\(summary)</summary>\n\n\(MarkdownText.preformatted(body))\n\n</details>\n"
   }

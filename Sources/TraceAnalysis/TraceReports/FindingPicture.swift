@@ -6,7 +6,7 @@ import TraceReading
 import Wording
 
 /// The root, the objects and the references of the shown instance, for graphs and pages. Folds library objects between
-/// the program's objects. Made from a finding, or from an answer to `why`. All text is escaped.
+/// the program's objects. Made from a finding, or from an answer to `leaktrace why`. All text is escaped.
 package struct FindingPicture: Sendable {
   /// An object, or a folded run of objects.
   package struct Row: Sendable {
@@ -29,7 +29,7 @@ package struct FindingPicture: Sendable {
   /// The root of the path; nil if no root reaches the object.
   package var root: String?
   package var rows: [Row] = []
-  /// For a cycle: the reference from the last row to the first, and whether this is the reference to cut.
+  /// For a cycle: the reference from the last row to the first. `isBackSuspect`: whether this is the reference to cut.
   package var back: String?
   package var isBackSuspect = false
 

@@ -4,7 +4,7 @@ import LeakDetection
 import TextWriting
 import TraceReading
 
-/// Writes a finding's stacks with every frame. Only formats.
+/// Writes a finding's stacks with every frame. Formats only; makes no decisions.
 struct FindingStackText {
   let style: TextStyle
 

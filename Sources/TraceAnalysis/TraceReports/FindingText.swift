@@ -7,12 +7,13 @@ import TextWriting
 import TraceReading
 import Wording
 
-/// Formats findings as lines: a heading, one drawn instance, its retained memory, and the advice. Only formats.
+/// Formats findings as lines: a heading, one drawn instance, its retained memory, and the advice. Formats only; makes
+/// no decisions.
 struct FindingText {
   enum Addresses { case hidden, shown }
 
   let style: TextStyle
-  /// Whether to show the addresses of the objects on a path, as for users who ask about an object.
+  /// Whether to show the addresses of the objects on a path, for users who search for a certain object.
   var addresses = Addresses.hidden
   /// Stacks by the fingerprint of their finding. Written only if the style has full stacks.
   var stacks: [String: FindingStacks] = [:]
@@ -88,8 +89,8 @@ struct FindingText {
     for (level, row) in rows.suffix(ends).enumerated() { write(row, of: path, to: &lines, level: ends + level) }
   }
 
-  /// Writes a path below the name of its root. `suspect`: index of the object whose incoming reference should be gone.
-  /// That reference is marked.
+  /// Writes a path below the name of its root. `suspect`: index of the object whose incoming reference should not
+  /// exist. That reference is marked.
   func write(path: [Finding.Step], from origin: PathOrigin, to lines: inout TextLines, suspect: Int) {
     var rows = PathFolding.rows(of: path, below: suspect, isFolded: style.paths == .folded)[...]
     if case .task? = rows.first {
@@ -184,7 +185,7 @@ struct FindingText {
     if !rest.isEmpty { lines.line("and \(Decimal.counted(UInt64(rest.count), "more place"))", indent: 4) }
   }
 
-  /// If there are several places, writes each with its number of instances.
+  /// If there are several places, writes each place with its number of instances.
   private func writePlaces(_ finding: Finding, to lines: inout TextLines) {
     guard finding.places.count > 1 else { return }
     lines.line("In \(Decimal.grouped(UInt64(finding.places.count))) places:", indent: 2)

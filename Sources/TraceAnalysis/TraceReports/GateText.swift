@@ -4,7 +4,7 @@ import LeakGates
 import TextWriting
 import TraceReading
 
-/// Renders the outcome of the gates, at the end of a report. Only formats.
+/// Renders the outcome of the gates, at the end of a report. Formats only; makes no decisions.
 package enum GateText {
   /// Returns the text; empty if there are no gates and no gone findings.
   package static func text(_ report: GateReport, style: TextStyle) -> String {
@@ -57,7 +57,7 @@ package enum GateText {
   }
 }
 
-/// Renders only the leaks of one process. Only formats.
+/// Renders only the leaks of one process. Formats only; makes no decisions.
 package enum LeakText {
   package static func text(_ leaks: LeakReport, style: TextStyle) -> String {
     var lines = TextLines(style: style)

@@ -5,12 +5,12 @@ import LeakDetection
 import TextWriting
 import TraceReading
 
-/// Renders the answer to `leaktrace history` as one JSON document. Only formats.
+/// Renders the answer to `leaktrace history` as one JSON document. Formats only; makes no decisions.
 package enum HistoryJSON {
   /// The version of the format. Raised if a field changes its meaning or is removed, but not if a field is added.
   package static let schemaVersion: UInt64 = 1
 
-  /// Returns the document, with all places and all rows, even those that the text would leave out.
+  /// Returns the document. It has all places and all rows, even those that the text leaves out.
   package static func text(_ report: HistoryReport, subject: String) -> String {
     var fields: [(String, JSONValue)] = [
       ("schema", .string("leaktrace.history")),

@@ -6,7 +6,7 @@ import TextWriting
 import TraceReading
 import TraceSymbolication
 
-/// Renders the answer to `leaktrace history`. Only formats.
+/// Renders the answer to `leaktrace history`. Formats only; makes no decisions.
 package struct HistoryText {
   private let style: TextStyle
   /// Maximum number of rows at each end of a history, and of places; nil for all.

@@ -6,8 +6,8 @@ import TextWriting
 import TraceReading
 import Wording
 
-/// Renders findings as a test suite: findings that make a gate fail are failed tests, and the others are skipped tests.
-/// Gates are properties of the suite, not tests.
+/// Renders findings as a test suite. Findings that make a gate fail are failed tests. The other findings are skipped
+/// tests. Gates are properties of the suite, not tests.
 struct JUnitXML {
   private enum Outcome {
     case passed
@@ -69,8 +69,8 @@ struct JUnitXML {
     return parts.compactMap(\.self).joined(separator: " ")
   }
 
-  /// A test for the run as a whole, if no finding shows its result. Without this test, a failed run could look like *no
-  /// leaks*.
+  /// A test for the run as a whole, if no finding represents the run's result. Without this test, a failed run could
+  /// look like *no leaks*.
   private var wholeRun: Test? {
     let className = "leaktrace.\(document.programName)"
     if let obstacle = document.obstacle {

@@ -4,7 +4,7 @@ import Glibc
 
 /// Reads files of this machine, to count their lines and for excerpts.
 package struct LocalSources: SourceAccess {
-  /// In bytes. Larger files are not read, because no source file is this large.
+  /// Maximum file size in bytes. Larger files are not read, because no source file is that large.
   private static let largestSize = 64 << 20
 
   package init() {}
@@ -36,7 +36,7 @@ package struct LocalSources: SourceAccess {
   /// Passes a file's bytes to `take` in parts. Returns false if the file is larger than `limit` or cannot be read.
   private func read(_ path: String, limit: Int, _ take: (ArraySlice<UInt8>) -> Void) -> Bool {
     guard !path.utf8.contains(0) else { return false }
-    // Paths come from a trace and may lead to a pipe. Do not block until the pipe has a writer.
+    // Paths come from a trace and may lead to a pipe. O_NONBLOCK keeps `open` from waiting for a writer.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }

@@ -5,7 +5,7 @@ import TextWriting
 import TraceReading
 import Wording
 
-/// Folds library objects between the program's objects. Only chooses; does not format.
+/// Folds library objects between the program's objects. Makes decisions only; does not format.
 enum PathFolding {
   enum Row: Hashable {
     /// Index in the path.
@@ -19,9 +19,9 @@ enum PathFolding {
     case task(Int, joined: Range<Int>)
   }
 
-  /// Returns a path's rows in order. The last object is folded only in a cycle, and the first only with a `suspect`,
-  /// because a path is about its ends. The object `suspect` is not folded, because the reference to it is the one to
-  /// remove. O(path).
+  /// Returns a path's rows in order. The ends of a path matter most: the last object is folded only in a cycle, and the
+  /// first object only if there is a `suspect`. The object `suspect` is never folded, because the reference to it is
+  /// the one to remove. O(path).
   static func rows(of path: [Finding.Step], below suspect: Int? = nil, isCycle: Bool = false, isFolded: Bool = true)
     -> [Row]
   {
@@ -110,7 +110,7 @@ enum PathFolding {
   private static let minRepeated = 2
 
   /// Returns the last task before the suspect reference, if the path begins in a library and has no object of the
-  /// program before the task. Otherwise nil: if the program's own field leads to the task, the developer needs to see
+  /// program before the task. Otherwise nil: if a field of the program leads to the task, the developer needs to see
   /// the field.
   private static func resumedTask(of path: [Finding.Step], before suspect: Int) -> Int? {
     guard path.first?.library != nil, suspect <= path.count,
@@ -142,7 +142,7 @@ enum PathFolding {
     return index != suspect
   }
 
-  /// True for memory without a name to show: only its references are known.
+  /// True for memory without a name to show. Only the references of such memory are known.
   private static func isNameless(_ index: Int, of path: [Finding.Step]) -> Bool {
     let step = path[index]
     switch step.kind {

@@ -5,15 +5,15 @@ import TraceReading
 /// A line about the progress of reading one trace: the part that is done, the rate, and the time left. Uses no clock
 /// and no terminal. The caller passes times, in seconds of any monotonic clock.
 package struct ProgressText: Sendable {
-  /// In seconds. Work shorter than `patience` shows no line. Lines are at least `interval` apart.
+  /// Times in seconds. Work shorter than `patience` shows no line. Lines are at least `interval` apart.
   package static let patience = 1.0, interval = 0.25
 
   /// The trace's name; empty if its width in columns is unknown.
   private let name: String
   private let start: Double
   private var lastShown: Double?
-  /// The positions of the current pass in the last `memory` seconds, oldest first. Rate and time left come from these,
-  /// because some parts of a trace take longer to read than others.
+  /// The positions of the current pass in the last `memory` seconds, oldest first. Rate and remaining time are computed
+  /// from these positions, because some parts of a trace take longer to read than others.
   private var seen: [(time: Double, position: ReadingPosition)] = []
 
   /// - Parameter name: The name of the trace.
@@ -38,8 +38,8 @@ package struct ProgressText: Sendable {
     return true
   }
 
-  /// Returns the line. It is shorter than `columns`, so that a terminal does not wrap it. The time left gets room
-  /// first, then the bar, the rate, the verb and the name. Parts that do not fit are left out.
+  /// Returns the line. It is shorter than `columns`, so that a terminal does not wrap it. Space goes first to the
+  /// remaining time, then to the bar, the rate, the verb and the name. Parts that do not fit are left out.
   package func line(_ position: ReadingPosition, now: Double, columns: Int) -> String {
     let part = position.totalBytes > 0 ? min(1, Double(position.bytes) / Double(position.totalBytes)) : 0
     let (bytesPerSecond, eventsPerSecond) = rates(position, now)
@@ -47,7 +47,7 @@ package struct ProgressText: Sendable {
     var line = "leaktrace: "
     let percent = "\(Int(part * 100))%"
     let numbers = String(repeating: " ", count: 4 - percent.count) + percent
-    // With little data, the estimate would only jump up and down.
+    // With little data, the estimate would fluctuate.
     let left =
       part >= 0.01 && bytesPerSecond > 0
       ? ", \(Self.duration(Double(position.totalBytes - min(position.bytes, position.totalBytes)) / bytesPerSecond)) left"

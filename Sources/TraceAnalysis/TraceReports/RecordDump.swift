@@ -6,7 +6,7 @@ import TraceReading
 import Wording
 
 /// Formats records as lines of named fields, so that they can be searched. One space separates fields. Strings come
-/// last; their control characters are escaped.
+/// last, with escaped control characters.
 package struct RecordDump {
   package enum Part: Hashable, Sendable {
     case events, definitions, chunks
@@ -85,7 +85,7 @@ package struct RecordDump {
       case .names where parts.contains(.chunks):
         for line in storedFileLines { try write("\(place(chunk)) \(line)\n") }
       case .snapshot where parts.contains(.snapshots) || parts.contains(.memory):
-        // If several images have the same number, only the first is written.
+        // If several heap images have the same number, write only the first.
         guard let number = walker.snapshotNumber(inChunk: index), let snapshot = snapshots.removeValue(forKey: number)
         else { continue }
         try write("\(place(chunk)) \(line(of: snapshot))\n")
@@ -119,8 +119,8 @@ package struct RecordDump {
     }
   }
 
-  /// Writes a line for each stack that is new since the previous call. Called before an event is written, so that its
-  /// stack is already defined. A caller's line precedes its callees' lines.
+  /// Writes a line for each stack that was added since the previous call. The caller calls this before it writes an
+  /// event, so that the event's stack is already defined. A caller's line precedes its callees' lines.
   private func writeNewStacks(upTo known: inout Int, _ write: (String) throws -> Void) rethrows {
     let stacks = reader.definitions.stacks
     while known < stacks.nodeCount {

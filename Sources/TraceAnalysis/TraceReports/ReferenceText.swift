@@ -19,7 +19,7 @@ enum ReferenceText {
     var how = reference.strength == .conservative ? "scanned word" : reference.strength.key
     if reference.isClosure {
       how = "closure"
-      // A closure's context has the closure's name. If another object is the context, the reference must name the
+      // A closure's context has the closure's name. If the context is another object, the reference must name the
       // closure.
       if target?.kind != .closure, let closure = reference.closure {
         how = "\(PlainText.escaped(closure.closureTitle))\(reference.capturesSelf ? " captures self" : "")"

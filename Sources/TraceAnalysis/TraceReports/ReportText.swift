@@ -36,7 +36,7 @@ extension FindingText {
     write(unknown, to: &lines) { "Of unknown origin: \($0) of the program or of its libraries" }
   }
 
-  /// Writes findings that do not accuse the program. `title`: makes a title from the number of findings.
+  /// Writes findings that are not the program's fault. `title`: makes a title from the number of findings.
   private func write(_ findings: [Finding], to lines: inout TextLines, title: (String) -> String) {
     guard !findings.isEmpty else { return }
     lines.line(title(Decimal.counted(UInt64(findings.count), "finding")), emphasized: 2)
@@ -55,7 +55,7 @@ extension FindingText {
     for judged in shown { write(judged.finding, standing: report.baseline == nil ? nil : judged.standing, to: &lines) }
   }
 
-  /// Returns the conclusion as a sentence: the leaks by certainty, what grew, or that nothing was found.
+  /// Returns the conclusion as a sentence: the leaks by certainty, the growth, or that nothing was found.
   static func conclusion(_ report: LeakReport) -> [Phrase] {
     let answer =
       switch report.conclusion {
@@ -144,7 +144,7 @@ extension FindingText {
     lines.line("Candidates for a suspicion: \(Decimal.grouped(UInt64(candidates.count)))", emphasized: 4)
     for account in candidates {
       let place = [account.place?.function, account.place?.position].compactMap { $0 }.joined(separator: "  ")
-      // With a single image, the number of births is unknown.
+      // With a single heap image, the number of births is unknown.
       let births = account.births > 0 ? " of \(Decimal.grouped(account.births))" : ""
       let live = Decimal.grouped(UInt64(account.live)) + births
       let points = account.points.map { " (\(Self.signed($0)))" } ?? ""

@@ -4,7 +4,7 @@ import LeakDetection
 import TextWriting
 import TraceReading
 
-/// Renders the answer to `leaktrace why` as one JSON document. Only formats.
+/// Renders the answer to `leaktrace why` as one JSON document. Formats only; makes no decisions.
 package enum RetainJSON {
   /// The version of the format. Raised if a field changes its meaning or is removed, but not if a field is added.
   package static let schemaVersion: UInt64 = 1

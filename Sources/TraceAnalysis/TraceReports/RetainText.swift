@@ -4,11 +4,11 @@ import LeakDetection
 import TextWriting
 import TraceReading
 
-/// Renders the answer to `leaktrace why`. Only formats.
+/// Renders the answer to `leaktrace why`. Formats only; makes no decisions.
 package struct RetainText {
   private let style: TextStyle
 
-  /// Maximum number of rows of a path. Of longer paths, only both ends are shown.
+  /// Maximum number of rows of a path. For a longer path, only the rows at both ends are shown.
   private static let depthLimit = 16
   /// Maximum number of addresses to list for the objects of a way.
   private static let addressLimit = 8

@@ -6,7 +6,7 @@ import TextWriting
 import TraceReading
 import Wording
 
-/// Renders findings as a SARIF log of one run. Only formats.
+/// Renders findings as a SARIF log of one run. Formats only; makes no decisions.
 struct SarifLog {
   /// The name for the source tree's root in URIs.
   private static let base = "SRCROOT"
@@ -155,8 +155,8 @@ struct SarifLog {
     }
   }
 
-  /// Returns the reason why a finding needs no attention; nil if it needs attention. Nil also for a known finding
-  /// without a reason, because it was never accepted.
+  /// Returns the reason why a finding needs no attention; nil if the finding needs attention. Also nil for a known
+  /// finding without a reason, because such a finding was never accepted.
   private static func suppression(_ standing: JudgedFinding.Standing) -> String? {
     switch standing {
     case .hidden(let pattern): "hidden by the suppression leak:\(pattern)"

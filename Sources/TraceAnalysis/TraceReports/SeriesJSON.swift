@@ -1,4 +1,4 @@
-// A series of images as JSON, as docs/watching.md describes it.
+// A series of heap images as JSON, as docs/watching.md describes it.
 
 import LeakDetection
 import LeakGates
@@ -6,7 +6,7 @@ import TextWriting
 import TraceReading
 import Wording
 
-/// Renders all results of a series. Only formats.
+/// Renders all results of a series. Formats only; makes no decisions.
 package enum SeriesJSON {
   /// The version of the format. Raised if a field changes its meaning or is removed, but not if a field is added.
   package static let schemaVersion: UInt64 = 1
@@ -31,7 +31,7 @@ package enum SeriesJSON {
     return .object(head + GateText.fields(gates) + fields(process, growth) + findings)
   }
 
-  /// Returns the part of the document about the images and the growth from image to image.
+  /// Returns the part of the document about the heap images and the growth between them.
   package static func growth(_ process: WatchedProcess, _ growth: SeriesGrowth) -> JSONValue {
     .object(fields(process, growth) + [("remarks", .array(process.remarks.map { .string($0) }))])
   }

@@ -1,4 +1,4 @@
-// The results of a series of images, as text.
+// The results of a series of heap images, as text.
 
 import LeakDetection
 import LeakGates
@@ -11,7 +11,7 @@ package struct WatchedProcess: Hashable, Sendable {
   /// Path of the program.
   package var program: String
   package var processID: UInt32
-  /// Sentences about failures and about why the watch ended.
+  /// Sentences about failures, and about the reason why the watch ended.
   package var remarks: [String]
 
   package init(program: String, processID: UInt32, remarks: [String] = []) {
@@ -19,7 +19,7 @@ package struct WatchedProcess: Hashable, Sendable {
   }
 }
 
-/// The growth in the images of one process.
+/// The growth in the heap images of one process.
 package struct ProcessGrowth: Sendable {
   package var process: WatchedProcess
   package var growth: SeriesGrowth
@@ -27,7 +27,7 @@ package struct ProcessGrowth: Sendable {
   package init(process: WatchedProcess, growth: SeriesGrowth) { (self.process, self.growth) = (process, growth) }
 }
 
-/// Renders a series: sizes, suspicions, other growth, and findings. Only formats.
+/// Renders a series: sizes, suspicions, other growth, and findings. Formats only; makes no decisions.
 package struct SeriesText {
   private let style: TextStyle
   /// Maximum number of rows of unsuspected growth; nil for all.
@@ -35,8 +35,8 @@ package struct SeriesText {
 
   package init(style: TextStyle = TextStyle(), limit: Int? = 10) { (self.style, self.limit) = (style, limit) }
 
-  /// Returns the text. `leaks`: the leaks in the newest image, with the suspicions of the series; nil if there is no
-  /// image.
+  /// Returns the text. `leaks`: the leaks in the newest heap image, with the suspicions of the series; nil if there is
+  /// no heap image.
   package func text(_ process: WatchedProcess, _ growth: SeriesGrowth, leaks: LeakReport?) -> String {
     var lines = TextLines(style: style)
     writeHead(process, growth, to: &lines)
@@ -131,8 +131,8 @@ package struct SeriesText {
     lines.row("\(curve(row.figures.map { Double($0.count) }, growth))  \(words)", indent: 4)
   }
 
-  /// Returns a holder's name without double spaces. A name may have them where a closure's number was removed, which
-  /// changes from build to build.
+  /// Returns a holder's name without double spaces. A double space remains where a closure's number was removed, since
+  /// such numbers change from build to build.
   private static func words(holder: String) -> String {
     PlainText.escaped(holder.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " "))
   }

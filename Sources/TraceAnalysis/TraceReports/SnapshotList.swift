@@ -4,7 +4,7 @@ import TextWriting
 import TraceReading
 import Wording
 
-/// The output of `leaktrace snapshots`. Only formats.
+/// The output of `leaktrace snapshots`. Formats only; makes no decisions.
 package struct SnapshotList {
   /// The version of the JSON. Raised if a field changes its meaning or is removed, but not if a field is added.
   package static let schemaVersion: UInt64 = 1
@@ -14,7 +14,7 @@ package struct SnapshotList {
   /// - Parameter path: The trace's name in the list.
   package init(_ reader: TraceReader, path: String) { (self.reader, self.path) = (reader, path) }
 
-  /// Returns the list as a table. `whenNone`: the text to return if there are no images.
+  /// Returns the list as a table. `whenNone`: the text to return if there are no heap images.
   package func text(style: TextStyle, whenNone: String) -> String {
     var lines = TextLines(style: style)
     guard !reader.snapshots.isEmpty || !reader.failedSnapshots.isEmpty else {
@@ -49,7 +49,7 @@ package struct SnapshotList {
     return lines.text
   }
 
-  /// Returns the list as JSON, with all fields of the images.
+  /// Returns the list as JSON, with all fields of the heap images.
   package func json() -> String {
     JSONValue.object([
       ("schema", .string("leaktrace.snapshots")),

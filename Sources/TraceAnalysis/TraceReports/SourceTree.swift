@@ -3,7 +3,7 @@
 import LeakDetection
 import TraceSymbolication
 
-/// Access to source files. A protocol, so that the caller chooses where the files are.
+/// Access to source files. This is a protocol, so that the caller chooses the location of the files.
 package protocol SourceAccess: Sendable {
   /// Returns the absolute path without symbolic links, `.` and `..`; nil if there is no such file, or access is denied.
   func resolvedPath(_ path: String) -> String?
@@ -22,8 +22,8 @@ package struct SourcePlace: Hashable, Sendable {
 
 /// The source code that a report points into: files below a root.
 ///
-/// Paths come from debug information, which may be of another machine or of other code, so a missing file has no place.
-/// Code in hidden folders, such as packages in `.build`, has no place either, because it is not under review.
+/// Paths come from debug information. They may be from another machine or belong to other code, so a missing file has
+/// no place. Code in hidden folders, such as packages in `.build`, has no place either, because it is not under review.
 package struct SourceTree: Sendable {
   /// A place with its role in the finding, such as `allocated in Cache.fill(_:)`.
   struct Note: Hashable {
@@ -128,16 +128,16 @@ package struct SourceTree: Sendable {
   private static func candidates(
     _ path: [Finding.Step], of retention: Finding.Retention, _ siblings: Finding.Siblings?
   ) -> Candidates {
-    // Many objects share the path up to the suspect reference, and the code of that part often has nothing to do with
-    // this object.
+    // Many objects share the path up to the suspect reference. The code of that part often has nothing to do with this
+    // object.
     let start = min(max(0, retention.suspect - 1), path.count)
     let scope = siblings?.scope.map { [($0, "others end within \($0.function)")] } ?? []
     return candidates(path[start...].reversed(), isRegistered: retention.registration != nil)
       + candidates(path[..<start].reversed(), isRegistered: false) + scope
   }
 
-  /// Returns the places of objects on a path, the most important object first. `isRegistered`: the steps begin with the
-  /// object's registration, which was made where the program asked for the callback.
+  /// Returns the places of objects on a path, the most important object first. `isRegistered`: whether the steps begin
+  /// with the object's registration. A registration is made where the program requests a callback.
   private static func candidates(_ steps: [Finding.Step], isRegistered: Bool) -> Candidates {
     var (capturing, running, made) = (Candidates(), Candidates(), Candidates())
     for step in steps {

@@ -5,8 +5,8 @@ import TextWriting
 import TraceReading
 import TraceSymbolication
 
-/// Formats a site's frames as lines. The program's innermost frame comes first, then its callers outwards. Frames of
-/// the runtime and of libraries in between are folded. Repeated frames are counted.
+/// Formats a site's frames as lines. The program's innermost frame comes first, then its callers outwards. Folds frames
+/// of the runtime and of libraries in between. Counts repeated frames.
 struct StackText {
   let style: TextStyle
   /// Maximum number of callers to show, unless the style asks for full stacks.

@@ -4,7 +4,7 @@ import AllocationReports
 import TextWriting
 import TraceReading
 
-/// Renders threads. Threads with the same stack share a row, because a pool has many. Only formats.
+/// Renders threads. Threads with the same stack share a row, because a pool has many. Formats only; makes no decisions.
 struct ThreadText {
   let style: TextStyle
 

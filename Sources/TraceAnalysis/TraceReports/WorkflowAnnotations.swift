@@ -5,7 +5,7 @@ import TextWriting
 import TraceReading
 
 /// Renders failed gates and the findings that make them fail as commands for the log, one per line. Gates come first,
-/// because GitHub shows only the first few commands of a step. Only formats.
+/// because GitHub shows only the first few commands of a step. Formats only; makes no decisions.
 struct WorkflowAnnotations {
   let document: FindingDocument
 
@@ -56,7 +56,7 @@ struct WorkflowAnnotations {
     }
   }
 
-  /// Replaces scalars and not characters, because CR LF is a single character.
+  /// Replaces Unicode scalars, not characters, because CR LF is a single character.
   private static func replaced(_ text: String, _ replacement: (Unicode.Scalar) -> String?) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

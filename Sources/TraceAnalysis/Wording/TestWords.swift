@@ -4,7 +4,7 @@ import LeakDetection
 import TextWriting
 import TraceReading
 
-/// Names the tests that ran when the instances of a finding were allocated. Only formats.
+/// Names the tests that ran when the instances of a finding were allocated. Formats only; makes no decisions.
 package enum TestWords {
   /// Maximum number of tests in a sentence.
   private static let listed = 10
