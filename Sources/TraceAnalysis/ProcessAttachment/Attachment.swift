@@ -7,13 +7,13 @@ import ProcessInspection
 import TraceReading
 import TraceRecording
 
-/// A recording that this process began in another process. The recording continues when this process ends, but later
-/// messages of the recorder are then lost.
+/// A recording that this process started in another process. If this process exits, the recording continues, but later
+/// messages of the recorder are lost.
 package struct Attachment {
   package let view: TargetView
   /// The path of the trace, as this process can open it.
   package let tracePath: String
-  /// Nanoseconds that all threads were stopped.
+  /// Nanoseconds during which all threads were stopped.
   package let pauseNanoseconds: UInt64
   private let directory: SharedDirectory
 
@@ -21,14 +21,14 @@ package struct Attachment {
   private static let callMilliseconds: UInt32 = 60_000
   /// Interval between two checks of a program that is loading its libraries.
   private static let loadingMicroseconds: UInt32 = 10_000
-  /// Time within which the loader maps all parts of the C library once it has begun.
+  /// Maximum time that the loader needs to map all parts of the C library after it has begun.
   private static let mappingTime = Duration.seconds(1)
 
-  /// Makes the process load the recorder and begin to record.
+  /// Makes the process load the recorder and start recording.
   ///
   /// - Parameters:
   ///   - settings: `output` is a pattern in the process's own view of files. Children are never followed.
-  ///   - waitingSeconds: Seconds to wait for a moment when a thread can make the call.
+  ///   - waitingSeconds: Maximum seconds to wait until a thread can make the call.
   /// - Throws: `AttachmentError`.
   package static func begin(
     in view: TargetView, settings: RecordingSettings, library: PreloadLibrary, waitingSeconds: Int
@@ -63,7 +63,7 @@ package struct Attachment {
   /// The recorder's messages so far.
   package func messages() -> [String] { directory.messages() }
 
-  /// Removes the files that were needed beside the trace. The recording continues.
+  /// Removes the files that were needed in addition to the trace. The recording continues.
   package func forget() { directory.remove() }
 
   /// Ends the recording of a process, even if another process began it. Returns when its trace is complete.
@@ -92,8 +92,8 @@ package struct Attachment {
     }
   }
 
-  /// Makes the call. Waits for a program that has just started and has not loaded the C library yet: until then, it
-  /// looks like a static program.
+  /// Makes the call. If the program has just started, waits until it has loaded the C library. Before that, it looks
+  /// like a static program.
   private static func attach(
     _ view: TargetView, _ environment: String, libraries: [String], waitingSeconds: Int
   ) throws(AttachmentError) -> lt_library_call_outcome {

@@ -11,7 +11,7 @@ package enum AttachmentError: Error, Hashable, Sendable {
   /// The process cannot be read or traced, for the same reasons as in an inspection.
   case inspection(InspectionError)
   case unsuitable(Int32, Unsuitability)
-  /// There was no moment when a thread could make the call.
+  /// No thread could make the call in the given time.
   case noMoment(Int32, Obstacles, seconds: Int)
   /// The loader refused the library, with this message.
   case notLoaded(Int32, reason: String)
@@ -21,11 +21,11 @@ package enum AttachmentError: Error, Hashable, Sendable {
   case preloaded(Int32)
   case recordsAlready(Int32, tracePath: String?)
   case recordsNothing(Int32)
-  /// The recorder's reason for not beginning.
+  /// The recorder refused to start, for this reason.
   case refused(Int32, reason: String)
   /// Another call is in progress, or a thread has not left the last recording.
   case busy(Int32)
-  /// The call has begun, but its end was not seen.
+  /// The call has begun, but its end was not observed.
   case unfinished(Int32, Unfinished)
   /// No directory for the recorder's messages could be created where the process can see it.
   case noDirectory(Int32, path: String, errno: Int32)
@@ -41,7 +41,7 @@ package enum AttachmentError: Error, Hashable, Sendable {
   }
   package enum Unfinished: Hashable, Sendable { case late, fault, guardian }
 
-  /// The states of threads when the last attempt was given up.
+  /// The states of threads when the last attempt was abandoned.
   package struct Obstacles: Hashable, Sendable {
     var inLoader = 0, inFork = 0, atExit = 0, notStopped = 0
     var inAllocator = 0, inHandler = 0, inLibrary = 0, withoutRoom = 0, unknown = 0

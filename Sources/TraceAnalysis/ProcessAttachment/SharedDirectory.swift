@@ -3,9 +3,9 @@
 import Glibc
 import TraceRecording
 
-/// Holds the file for the recorder's messages. If the process cannot read this installation, it also holds a copy of
-/// the library. Only the process's user can access the directory. `remove` deletes the directory; later messages of the
-/// recorder are then lost.
+/// Holds the file for the recorder's messages. If the process cannot read this installation, also holds a copy of the
+/// library. Only the process's user can access the directory. `remove` deletes the directory. Messages that the
+/// recorder writes after that are lost.
 struct SharedDirectory {
   /// The path in the process's view.
   let path: String

@@ -5,7 +5,7 @@ import ProcessInspection
 import TraceReading
 import TraceRecording
 
-/// A running process that a library may be loaded into. A value: the process may have changed a moment later.
+/// A running process that a library may be loaded into. The facts may be out of date a moment later.
 package struct TargetView: Sendable {
   package let processID: Int32
   /// Whether the process has the same root directory and mounts as this process.
@@ -19,7 +19,7 @@ package struct TargetView: Sendable {
   /// The process's identity, read before all other facts about the process.
   let identity: ProcessIdentity?
 
-  /// - Throws: `AttachmentError` if a fact that is visible from outside prevents attaching to the process.
+  /// - Throws: `AttachmentError` if a fact that is visible from outside the process prevents attaching.
   package init(of processID: Int32) throws(AttachmentError) {
     identity = ProcessIdentity(of: processID)
     do throws(InspectionError) { try TracingRights.check(processID) } catch {
@@ -39,7 +39,7 @@ package struct TargetView: Sendable {
     // Linux shows this since version 6.6. A shadow stack would reject the return of the injected call.
     if status["x86_Thread_features"]?.contains("shstk") == true { throw .unsuitable(processID, .shadowStack) }
     func effective(_ field: String) -> UInt32? {
-      // The IDs are the real, effective, saved and file-system ones. The last one owns the files that the process
+      // The IDs are the real, effective, saved and file-system IDs. The last one owns the files that the process
       // creates.
       status[field[...]].flatMap { UInt32($0.split(separator: "\t").dropFirst(3).first ?? "") }
     }
@@ -82,7 +82,7 @@ package struct TargetView: Sendable {
       && own.st_ino == other.st_ino
   }
 
-  /// Whether the program is linked dynamically. Its libraries may not be loaded yet.
+  /// True if the program is linked dynamically. Its libraries may not be loaded yet.
   var asksForLoader: Bool { Self.outline(processID)?.loader != nil }
 
   private static func outline(_ processID: Int32) -> ExecutableOutline? {

@@ -5,7 +5,7 @@ import Glibc
 /// Returns whether the file at `path` has the extended attribute that holds file capabilities. False if the attribute
 /// cannot be read.
 func hasFileCapabilities(path: String) -> Bool {
-  // Swift's module for the C library does not include <sys/xattr.h>, so the function is looked up by name.
+  // Swift's module for the C library does not include <sys/xattr.h>, so look up the function by name.
   typealias GetAttribute =
     @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeMutableRawPointer?, Int) -> Int
   guard let symbol = dlsym(nil, "getxattr") else { return false }

@@ -1,10 +1,11 @@
-// The live file beside a trace. It shows whether the process still records, the number of events, and the pause switch.
+// The live file next to a trace. It shows whether the process still records, the number of events, and the pause
+// switch.
 
 import CTraceFormat
 import Glibc
 import TraceReading
 
-/// A live file beside a trace, with its state when it was opened. The state may be out of date a moment later.
+/// A live file next to a trace, with its state when it was opened. The state may be out of date a moment later.
 package struct LiveRecording: Hashable, Sendable {
   package var path: String
   package var traceID: UInt64
@@ -14,10 +15,10 @@ package struct LiveRecording: Hashable, Sendable {
   /// True if the recording was paused when the file was opened.
   let isPaused: Bool
 
-  /// Opens the live file beside a trace. Nil if there is no sound live file.
+  /// Opens the live file next to a trace. Nil if there is no valid live file.
   package init?(tracePath: String) { self.init(path: tracePath + String(LT_LIVE_SUFFIX)) }
 
-  /// The path of the trace beside the live file.
+  /// The path of the trace next to the live file.
   package var tracePath: String { String(path.dropLast(String(LT_LIVE_SUFFIX).count)) }
 
   /// - Parameter path: The path of the live file itself.
@@ -56,7 +57,7 @@ package struct LiveRecording: Hashable, Sendable {
     return sum
   }
 
-  /// Returns the processes that have the file mapped. A process that has it mapped records to it.
+  /// Returns the processes that have mapped the file. A process that has mapped it records to it.
   ///
   /// Processes of other users may be missing, because their mappings cannot be read.
   /// - Complexity: Linear in the number of the system's processes and their mappings.
@@ -122,7 +123,7 @@ package enum ProcessMappings {
   }
 
   /// Returns paths where this process may find a file that another process has mapped. A process in a container, or
-  /// after chroot, has other paths for its files.
+  /// after chroot, sees its files at other paths.
   ///
   /// - Parameter path: The path that the kernel shows to this process.
   static func openablePaths(of path: String, in processID: Int32) -> [String] {

@@ -77,8 +77,8 @@ package struct OutputPattern: Hashable, Sendable {
     return prefix
   }
 
-  /// Checks that files can be created in the directory. Removes an old trace at each path that is known in advance;
-  /// throws if another kind of file exists there. If the pattern contains `%p`, no path is known in advance.
+  /// Checks that files can be created in the directory. If a path is known in advance, removes an old trace at that
+  /// path, and throws if another kind of file exists there. If the pattern contains `%p`, no path is known in advance.
   ///
   /// - Returns: The lock that keeps other recordings from these paths. Keep this lock until the recording has ended.
   /// - Throws: `RecordingError.outputDirectoryUnusable`, `.outputIsNotATrace`, `.outputInUse`.
@@ -96,7 +96,7 @@ package struct OutputPattern: Hashable, Sendable {
     let candidates = Set(programNames.map { path(processID: 0, programName: $0) }).sorted()
     let reservation = try OutputReservation(candidates)
     for candidate in candidates where lstat(candidate, &information) == 0 {
-      // An empty file has no data to lose. An earlier recording that failed may have left it.
+      // An empty file has no data to lose. It may come from an earlier recording that failed.
       let isEmpty = information.st_size == 0
       guard information.st_mode & S_IFMT == S_IFREG, isEmpty || RecordedTrace(path: candidate) != nil else {
         throw .outputIsNotATrace(path: candidate)

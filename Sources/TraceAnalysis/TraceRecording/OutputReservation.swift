@@ -4,7 +4,7 @@ import Glibc
 import TraceReading
 
 /// Claims the paths of traces that are known in advance, as long as this object exists. A second recording to the same
-/// path is refused. Otherwise it could mistake the first recording's new trace for an old trace.
+/// path is refused. Otherwise, the second recording could mistake the first recording's new trace for an old trace.
 ///
 /// A claim is the name of a socket in the kernel's abstract namespace. No process connects to the socket. The kernel
 /// removes the name when the process ends, so no file is left behind. Processes in another network namespace do not see
@@ -31,8 +31,8 @@ package final class OutputReservation: Sendable {
 
   deinit { for socket in sockets { close(socket) } }
 
-  /// Returns the socket's name for a trace's path. It contains the directory's device and inode, because a directory
-  /// may have several paths, and a hash of the file's name. Nil if the directory does not exist.
+  /// Returns the socket's name for a trace's path. The name contains the directory's device and inode, because a
+  /// directory may have several paths, and a hash of the file's name. Nil if the directory does not exist.
   private static func name(of path: String) -> [UInt8]? {
     let slash = path.lastIndex(of: "/")
     let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

@@ -12,7 +12,7 @@ package enum PauseSwitch: Sendable {
   package enum Failure: Error, Hashable, Sendable {
     /// The process does not exist, belongs to another user, or is not being recorded.
     case notRecording(processID: Int32)
-    /// The trace has no sound live file, so the recording has ended.
+    /// The trace has no valid live file, so the recording has ended.
     case notLive(tracePath: String)
     case cannotWrite(path: String, errno: Int32)
   }

@@ -4,7 +4,7 @@ import TraceReading
 
 /// Chooses the traces of the user's program by their order, programs and parent processes.
 package enum ProgramTraces {
-  /// The most traces that are chosen. If there are more, only the trace with the most events is chosen.
+  /// Maximum number of traces that are chosen. If there are more, only the trace with the most events is chosen.
   static let maximumCount = 3
 
   private struct Candidate {
@@ -15,11 +15,14 @@ package enum ProgramTraces {
 
   /// Returns the traces of the user's program, the oldest recording first. Empty only if `traces` is empty.
   ///
-  /// A process that executes another program has a trace for each program, and only the last one counts. Programs of
-  /// the toolchain and the system count only if there are no other programs. Programs without Swift count only if there
-  /// are no programs with Swift. If the command's own process ends as one of the remaining programs, only traces of
-  /// that program count. If the command is a program of the toolchain, such as `swift test`, only traces of test
-  /// bundles count.
+  /// The choice follows these rules:
+  ///
+  /// - If a process executes another program, it has a trace for each program. Only the last one counts.
+  /// - Programs of the toolchain and the system count only if there are no other programs.
+  /// - Programs without Swift count only if there are no programs with Swift.
+  /// - If the command's own process ends as one of the remaining programs, only traces of that program count.
+  /// - If the command is a program of the toolchain, such as `swift test`, only traces of test bundles count.
+  ///
   /// - Parameter program: Describes the program of a trace; nil if the trace does not have it.
   package static func choose(
     among traces: [RecordedTrace], program: (RecordedTrace) -> TracedProgram? = { TracedProgram(tracePath: $0.path) }
@@ -57,7 +60,7 @@ package enum ProgramTraces {
     if !kept.isEmpty { candidates = kept }
   }
 
-  /// Returns whether the process executed another program, which has a trace among `later`.
+  /// Returns whether the process executed another program that has a trace among `later`.
   private static func isReplaced(_ trace: RecordedTrace, by later: ArraySlice<RecordedTrace>) -> Bool {
     switch trace.state {
     case .closed(.exec), .stopped: later.contains { $0.processID == trace.processID }
@@ -65,8 +68,8 @@ package enum ProgramTraces {
     }
   }
 
-  /// Returns whether the compiler started the program. Macros and plugins of the compiler are the user's programs, too,
-  /// but not a part of the program that was recorded.
+  /// Returns whether the compiler started the program. Macros and compiler plugins are also programs of the user, but
+  /// they are not a part of the recorded program.
   private static func isStartedByCompiler(_ candidate: Candidate, among all: [Candidate]) -> Bool {
     all.contains {
       $0.trace.processID == candidate.trace.parentProcessID && $0.origin == .toolchain

@@ -1,4 +1,4 @@
-// Random access to a file, within its size.
+// Random access to a file, limited to the size that it had when it was opened.
 
 import Glibc
 import TraceReading
@@ -29,7 +29,7 @@ struct ReadOnlyFile: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// If the file is a trace: the end of its data, without the space that the recorder has reserved.
+  /// For a trace: the end of its data, without the space that the recorder has reserved.
   var traceDataEnd: UInt64 { TraceReserve.dataEnd(descriptor: descriptor, size: size) }
 
   /// Returns up to `count` bytes from `offset` on; fewer at the end of the file or after an error.

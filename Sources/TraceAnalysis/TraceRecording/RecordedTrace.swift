@@ -22,7 +22,7 @@ package struct RecordedTrace: Hashable, Sendable {
 
   package var path: String
   package var fileSize: ByteCount
-  /// True if the file is longer than its data, because the recorder reserved space.
+  /// True if the file is longer than its data because the recorder reserved space.
   var hasRoomAhead: Bool
   package var processID: UInt32
   package var parentProcessID: UInt32
@@ -47,8 +47,8 @@ package struct RecordedTrace: Hashable, Sendable {
     /// Calls after the recorder had stopped.
     var afterStop: UInt64 = 0
     var withoutMemory: UInt64 = 0
-    /// Stacks that were cut at the depth limit. The events of these stacks, and of the stacks in the next two
-    /// properties, were recorded.
+    /// Stacks that were cut at the depth limit. Events with such stacks were recorded. The same applies to the next two
+    /// properties.
     var truncatedStacks: UInt64 = 0
     var incompleteStacks: UInt64 = 0
     var mismatchedStacks: UInt64 = 0
@@ -56,7 +56,7 @@ package struct RecordedTrace: Hashable, Sendable {
 
   /// Reads a file's header, status block and closing record. Nil if the file is not a trace, or has a newer version.
   ///
-  /// - Complexity: Constant; the trace's size does not matter.
+  /// - Complexity: Constant, regardless of the trace's size.
   package init?(path: String) {
     guard let file = ReadOnlyFile(path: path) else { return nil }
     let page = file.bytes(at: 0, count: Int(LT_TRACE_HEADER_SIZE))
@@ -76,8 +76,8 @@ package struct RecordedTrace: Hashable, Sendable {
     startRealtime = header.startRealtime
     stackDepthLimit = header.stackDepthLimit
     if let closing = Self.closing(of: file, dataEnd: dataEnd) {
-      // If the recorder had stopped, the closing record's own reason does not matter: another process may have written
-      // it.
+      // If the recorder had stopped, the closing record's reason does not count, since another process may have written
+      // the closing record.
       state =
         status.state == UInt32(LT_STATE_STOPPED) || closing.reason == UInt32(LT_CLOSE_STOPPED)
         ? .stopped(status.stopErrno) : .closed(CloseReason(closing.reason))
@@ -123,7 +123,7 @@ package struct RecordedTrace: Hashable, Sendable {
 
   static let magic: [UInt8] = [0x89] + Array("LKTRC\r\n".utf8)
 
-  /// Returns the last sound closing record in the last 64 KiB of the file's data; nil if there is none.
+  /// Returns the last valid closing record in the last 64 KiB of the file's data; nil if there is none.
   private static func closing(of file: borrowing ReadOnlyFile, dataEnd: UInt64) -> lt_closing? {
     let headerSize = MemoryLayout<lt_chunk_header>.size
     let window: UInt64 = 65536, alignment = UInt64(LT_CHUNK_ALIGNMENT)

@@ -34,15 +34,13 @@ package struct RecordingProcess: Hashable, Sendable {
     var isPrivileged: Bool
   }
 
-  /// Finds all processes that are being recorded. Needs no privileges, but only counts the programs that it may not
-  /// read.
+  /// Finds all processes that are being recorded. Needs no privileges. Programs that it may not read are only counted.
   ///
   /// - Complexity: Linear in the number of the system's processes and their mappings.
   package static func all() -> Found {
     var found = Found(processes: [], hidden: 0, isListPartial: false, isPrivileged: geteuid() == 0)
     let processIDs = ProcessMappings.processIDs().sorted()
-    // The first process of a PID namespace exists as long as all of the others. If it is not listed, /proc is mounted
-    // with hidepid=2.
+    // The first process of a PID namespace outlives all others. If it is not listed, /proc is mounted with hidepid=2.
     found.isListPartial = !processIDs.contains(1)
     for processID in processIDs {
       guard ProcessMappings.areReadable(of: processID) else {

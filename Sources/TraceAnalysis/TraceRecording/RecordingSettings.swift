@@ -36,14 +36,14 @@ package struct RecordingSettings: Hashable, Sendable {
     }
   }
 
-  /// Heap images that the recorder takes on its own.
+  /// Heap images that the recorder takes automatically.
   package struct DueImages: Hashable, Sendable {
-    /// Seconds from one image to the next; nil for no such images.
+    /// Seconds from one heap image to the next; nil for no such images.
     package var interval: UInt64?
-    /// An image is taken every ten minutes while at least this many bytes are resident; nil for no such images.
+    /// While at least this many bytes are resident, a heap image is taken every ten minutes; nil for no such images.
     package var residentBytes: UInt64?
-    /// The number of images that stay in the trace; 0 for all images. To make room for new images, the recorder thins
-    /// out the older ones; the first image stays.
+    /// The number of heap images that stay in the trace; 0 for all. To make room for new images, the recorder thins out
+    /// the older images. The first image always stays.
     package var keptCount: UInt32
 
     package init(
@@ -55,30 +55,30 @@ package struct RecordingSettings: Hashable, Sendable {
 
   /// The heap images that are written at the end and on request.
   package enum Snapshots: Hashable, Sendable {
-    /// `signal`: the number of the signal that requests an image; nil for the recorder's default. `roundSignal`: the
-    /// number of the signal that ends a round of repeated work; nil for no such signal.
+    /// `signal`: the number of the signal that requests a heap image; nil for the recorder's default. `roundSignal`:
+    /// the number of the signal that ends a round of repeated work; nil for no such signal.
     case taken(signal: Int32?, roundSignal: Int32? = nil)
     case none
   }
 
   /// The default number of bytes from one sample to the next. Other heap profilers have the same default.
   package static let usualSamplePeriod = UInt64(LT_USUAL_SAMPLE_PERIOD)
-  /// The default number of first allocations that are all sampled. Small programs make fewer, so all of theirs are
-  /// sampled. A server is not slowed down noticeably.
+  /// The default number of first allocations that are all sampled. Small programs make fewer allocations, so all of
+  /// them are sampled. For a server, the cost is not noticeable.
   package static let usualFirstSamples = UInt32(LT_USUAL_FIRST_SAMPLES)
-  /// The most first allocations that may all be sampled: the recorder has space for this number of stacks.
+  /// The maximum number of first allocations that may all be sampled. The recorder has space for this number of stacks.
   package static let maxFirstSamples = UInt32(LT_FIRST_SAMPLES_MAX)
-  /// The least number of seconds from one heap image to the next. Each image stops the process, and writes a copy of
-  /// its memory.
+  /// The minimum number of seconds from one heap image to the next. Each heap image stops the process, and writes a
+  /// copy of its memory.
   package static let minImageInterval: UInt64 = 10
-  /// The default number of images that stay in the trace. They are enough for a curve over a week, and take about 30 MB
-  /// in the trace of a small server.
+  /// The default number of heap images that stay in the trace. They are enough for a curve over a week, and take about
+  /// 30 MB in the trace of a small server.
   package static let usualKeptImages = UInt32(LT_USUAL_KEPT_IMAGES)
-  /// The numbers of kept images that a recorder accepts.
+  /// The numbers of kept heap images that a recorder accepts.
   package static let keptImages: ClosedRange<UInt32> = 2...UInt32(LT_KEPT_IMAGES_MAX)
-  /// The least number of seconds from one heap profile to the next.
+  /// The minimum number of seconds from one heap profile to the next.
   package static let minProfileInterval: UInt64 = 1
-  /// The least number of trace bytes before sampling starts. A smaller trace contains little more than the program's
+  /// The minimum number of trace bytes before sampling starts. A smaller trace contains little more than the program's
   /// start.
   package static let minTraceLimit: UInt64 = 1 << 20
   /// The sample periods that a recorder accepts.
@@ -91,7 +91,7 @@ package struct RecordingSettings: Hashable, Sendable {
   package var children: Children
   /// The recording mode for retains and releases.
   package var retains: Retains
-  /// The limit on the frames of a stack; nil for the recorder's own limit.
+  /// Maximum number of frames of a stack; nil for the recorder's own limit.
   package var stackDepthLimit: Int?
   package var start: Start
   package var stackChecking: StackChecking
@@ -168,9 +168,8 @@ package struct RecordingEnvironment: Sendable {
     result.add(LT_SETTING_KEEP_IMAGES, sampling.images.keptCount)
   }
 
-  /// Returns `inherited` with the recorder's variables. The library is put before the other libraries in LD_PRELOAD,
-  /// and `LEAKTRACE_` variables of a surrounding recording are replaced. All other entries keep their positions and
-  /// bytes.
+  /// Returns `inherited` with the recorder's variables. The recorder's library comes first in LD_PRELOAD. The
+  /// `LEAKTRACE_` variables of a surrounding recording are replaced. All other entries keep their positions and bytes.
   ///
   /// - Parameter inherited: `NAME=value` entries.
   package func entries(inherited: [[UInt8]]) -> [[UInt8]] {
@@ -183,8 +182,8 @@ package struct RecordingEnvironment: Sendable {
     var passing = variables.count
     for entry in inherited {
       if entry.starts(with: preload) {
-        // The entry keeps its position, so that the variables have their old order again after the library has removed
-        // its path.
+        // The entry keeps its position. So after the library has removed its path, the variables are in their old order
+        // again.
         let others = entry.dropFirst(preload.count).split { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: " ") }
         let all = [ours] + others.map(Array.init).filter { $0 != ours }
         result.append(preload + Array(all.joined(separator: [UInt8(ascii: ":")])))
@@ -199,7 +198,7 @@ package struct RecordingEnvironment: Sendable {
       passing += 1
     }
     // The auxiliary vector follows the environment, and its entries have two words. Make the number even, so that the
-    // space of the removed entries is a whole number of entries of the vector.
+    // space of the removed entries holds a whole number of vector entries.
     if !passing.isMultiple(of: 2) { result.append(own + Array("PADDING=".utf8)) }
     for (name, value) in variables { result.append(Array("\(name)=\(value)".utf8)) }
     return result

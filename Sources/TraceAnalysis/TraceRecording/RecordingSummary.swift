@@ -10,10 +10,10 @@ package struct RecordingSummary: Hashable, Sendable {
   /// All other lines.
   package var notes: [String] = []
 
-  /// The most traces that are listed one by one.
+  /// Maximum number of traces that are listed one by one.
   static let listedTraces = 10
 
-  /// The prefix of those messages of the library that are not problems.
+  /// The prefix of the library's messages that are not problems.
   private static let notice = "note: "
 
   /// The bytes that the smallest trace and its live file need.
@@ -40,7 +40,7 @@ package struct RecordingSummary: Hashable, Sendable {
       if let lostDirectory {
         problems.append("no trace is left: \(lostDirectory) was removed or replaced while the program ran")
       } else if messages.isEmpty, let fileSizeLimit, fileSizeLimit < Self.minFileSize {
-        // With such a limit, the recorder could not even write its own message.
+        // With such a limit, the recorder cannot even write its own message.
         problems.append(
           "no trace was written: the limit on file sizes, \(sizeText(fileSizeLimit)), leaves no room for one. Raise it (ulimit -f)"
         )

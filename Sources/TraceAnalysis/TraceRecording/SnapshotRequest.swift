@@ -8,7 +8,7 @@ import TraceReading
 
 /// A request for a snapshot to the recorder inside a process. The live file counts requests and answers.
 ///
-/// For one thread at a time. One snapshot may answer two simultaneous requests.
+/// For one thread at a time. If two processes request a snapshot simultaneously, one snapshot may answer both.
 package struct SnapshotRequest: Sendable {
   package enum Failure: Error, Hashable, Sendable {
     /// The recorder takes no snapshots on request: they were switched off, or the program uses the signal itself.
@@ -40,11 +40,15 @@ package struct SnapshotRequest: Sendable {
 
   /// Requests a snapshot, and returns the snapshot's number after it was written.
   ///
-  /// Tries three ways in order. First, makes the process start a thread that takes the snapshot. This needs the right
-  /// to trace the process, and a thread that waits in a system call. Second, asks the next hook to take the snapshot,
-  /// if a hook is called soon. Third, sends a signal, for a process that may not be traced and calls no hooks. The
-  /// signal ends calls such as `sleep` early. Repeats the request from time to time, because a process does not answer
-  /// while another snapshot is being written.
+  /// Tries three ways in order:
+  ///
+  /// - Makes the process start a thread that takes the snapshot. This needs the right to trace the process, and a
+  ///   thread that waits in a system call.
+  /// - Makes the next hook take the snapshot, if a hook is called soon.
+  /// - Sends a signal, for a process that may not be traced and calls no hooks. The signal ends calls such as `sleep`
+  ///   early.
+  ///
+  /// Repeats the request from time to time, because a process does not answer while it writes another snapshot.
   package func take(_ purpose: Purpose = .picture, waitingSeconds: Int) throws(Failure) -> UInt32 {
     let header = try SharedHeader(path: live.path, identity: live.identity)
     guard header.load(\.snapshotSignal) != 0 || header.load(\.servingCall) != 0 else {
@@ -55,8 +59,8 @@ package struct SnapshotRequest: Sendable {
     let deadline = Deadline(seconds: waitingSeconds)
     while !deadline.isPast {
       do throws(Failure) {
-        // Try the next way only if the previous way is impossible. A late answer is no reason, because writing an image
-        // may take long.
+        // Try the next way only if the previous way is impossible. Do not try it because an answer is late: writing a
+        // heap image may take long.
         for way in [Self.askByThread, Self.askBySwitch, Self.askBySignal] where !isAnswered(asked, in: header) {
           if try way(self)(header, deadline) == .asked { break }
         }
@@ -77,7 +81,7 @@ package struct SnapshotRequest: Sendable {
 
   /// A busy process calls a hook within this time, in milliseconds.
   private static let busyMilliseconds = 50
-  /// The time to wait for an image before the request is repeated, in milliseconds.
+  /// The time to wait for a heap image before the request is repeated, in milliseconds.
   private static let repeatMilliseconds = 1000
 
   /// Makes the process start a thread that takes the snapshot.
@@ -85,8 +89,8 @@ package struct SnapshotRequest: Sendable {
     ServingThread(header: header).start(in: processID) ? .asked : .impossible
   }
 
-  /// Makes the next hook that any thread calls take the snapshot. Not for a paused recording, because the recording
-  /// would resume until the snapshot.
+  /// Makes the next hook that any thread calls take the snapshot. Not possible for a paused recording, because the
+  /// recording would resume until the snapshot.
   private func askBySwitch(_ header: SharedHeader, _ deadline: Deadline) throws(Failure) -> Attempt {
     let (record, snapshot) = (UInt32(LT_SWITCH_RECORD), UInt32(LT_SWITCH_SNAPSHOT))
     guard header.change(\.pauseSwitch, from: record, to: snapshot) else { return .impossible }
@@ -94,8 +98,8 @@ package struct SnapshotRequest: Sendable {
     return header.change(\.pauseSwitch, from: snapshot, to: record) ? .impossible : .asked
   }
 
-  /// Sends the signal to a thread that does not block it. If all threads block it, asks the next hook once more, even
-  /// if the recording is paused.
+  /// Sends the signal to a thread that does not block it. If all threads block it, requests the snapshot from the next
+  /// hook again, even if the recording is paused.
   private func askBySignal(_ header: SharedHeader, _ deadline: Deadline) throws(Failure) -> Attempt {
     let threads = ProcessThreads.threads(of: processID)
     // A zombie still has a thread, but no mappings.
@@ -115,7 +119,7 @@ package struct SnapshotRequest: Sendable {
     return .asked
   }
 
-  /// Waits until a hook has taken the request and reset the switch, or until the time is over.
+  /// Waits until a hook has taken the request and reset the switch, or until the time has passed.
   private func awaitHook(_ header: SharedHeader, milliseconds: Int, _ deadline: Deadline) {
     for _ in 0..<milliseconds where header.load(\.pauseSwitch) == UInt32(LT_SWITCH_SNAPSHOT) && !deadline.isPast {
       usleep(1_000)
@@ -160,12 +164,12 @@ package struct SnapshotRequest: Sendable {
   }
 }
 
-/// The thread that a process starts for a requester: see Sources/CTraceShim/image/heap_snapshot.c.
+/// The thread that a process starts to take a requested snapshot: see Sources/CTraceShim/image/heap_snapshot.c.
 private struct ServingThread {
   let header: SharedHeader
 
-  /// The time to wait until the thread of an earlier request has ended, and until a tracer that stops the process for
-  /// an image has detached, in milliseconds.
+  /// The maximum wait in milliseconds, until the thread of an earlier request has exited, and until a tracer that stops
+  /// the process for a heap image has detached.
   private static let turnMilliseconds = 1000
 
   /// Starts the thread. Returns false if the process cannot start such a thread, or may not be traced. Returns true if
@@ -182,7 +186,7 @@ private struct ServingThread {
     for _ in 0..<Self.turnMilliseconds {
       let isBusy = ProcessThreads.threads(of: processID).contains { ProcessThreads.isTraced($0, of: processID) }
       for thread in ProcessThreads.threads(of: processID) where ProcessThreads.mayBeTraced(thread, of: processID) {
-        // If this thread cannot be used, another thread may wait in a system call.
+        // If this thread cannot be used, try another thread that waits in a system call.
         if lt_order_thread(thread, &order) == 0 {
           header.store(1, to: \.servingMayBegin)
           return true
@@ -197,8 +201,8 @@ private struct ServingThread {
     return false
   }
 
-  /// Claims the thread's stack for this process, after its current user has finished or ended. Returns false if that
-  /// takes too long.
+  /// Claims the thread's stack for this process, after the stack's current user has finished or exited. Returns false
+  /// if that takes too long.
   private func claim(in processID: Int32) -> Bool {
     for _ in 0..<Self.turnMilliseconds {
       let owner = header.load(\.servingThread)
@@ -235,8 +239,8 @@ enum ProcessThreads {
     return mask >> UInt64(signal - 1) & 1 != 0
   }
 
-  /// Returns whether the thread waits in a system call that a tracer may interrupt, and has no system-call filter,
-  /// which could forbid the new call.
+  /// Returns whether the thread waits in a system call that a tracer may interrupt, and has no system-call filter. A
+  /// filter could forbid the new call.
   static func mayBeTraced(_ thread: Int32, of processID: Int32) -> Bool {
     let status = status(of: thread, processID)
     return status["State"]?.hasPrefix("S") == true && status["Seccomp"] == "0" && status["Name"] != "leaktrace"
@@ -268,7 +272,7 @@ enum ProcessThreads {
   }
 
   /// Sends a signal to a thread. Returns false with `errno` set if that fails. Older C libraries have no function for
-  /// this; the signal then goes to the whole process.
+  /// this. The signal then goes to the whole process.
   static func send(_ signal: Int32, to thread: Int32, of processID: Int32) -> Bool {
     typealias ThreadKill = @convention(c) (Int32, Int32, Int32) -> Int32
     guard let symbol = dlsym(nil, "tgkill") else { return kill(processID, signal) == 0 }
@@ -276,7 +280,7 @@ enum ProcessThreads {
   }
 }
 
-/// The mapped header of a live file. A load or store of a field, of four aligned bytes, is never split.
+/// The mapped header of a live file. A field has four aligned bytes, so a load or store of a field is never split.
 private final class SharedHeader {
   private let page: UnsafeMutableRawPointer
 

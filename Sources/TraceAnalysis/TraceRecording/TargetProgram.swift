@@ -8,8 +8,8 @@ import TraceReading
 package struct TargetProgram: Hashable, Sendable {
   /// The path to execute.
   package var path: String
-  /// The shell for a script without a `#!` line; nil for other programs. The shell is started with the command's path
-  /// and arguments.
+  /// The shell for a script without a `#!` line; nil for other programs. The shell gets the command's path and
+  /// arguments.
   package var shellForScript: String?
   /// Warnings that the user should see before using the recording.
   package var warnings: [Warning]
@@ -90,7 +90,7 @@ extension TargetProgram {
       throw .untraceable(path: path, .otherMachine(outline.machine))
     }
     guard let loader = outline.loader else {
-      // The loader itself can be run as a program. It also preloads libraries then.
+      // The loader itself can run as a program. It also preloads libraries in that case.
       if let name = outline.ownName, name.hasPrefix("ld-linux") { return }
       throw .untraceable(path: path, .staticallyLinked)
     }
@@ -102,16 +102,15 @@ extension TargetProgram {
     }
   }
 
-  /// Throws if a file is obviously not text. Other files that are neither ELF nor `#!` are run by the shell, as by
-  /// execvp.
+  /// Throws if a file is obviously not text. As with execvp, the shell runs files that are neither ELF nor `#!`.
   private static func refuseBinary(_ path: String) throws(RecordingError) {
     guard let file = ReadOnlyFile(path: path) else { return }
     let firstLine = file.bytes(at: 0, count: 128).prefix { $0 != 0x0A }
     if firstLine.contains(0) { throw .commandNotExecutable(path: path, reason: "cannot execute: not a program") }
   }
 
-  /// Returns the way that the file changes the rights of the process that runs it, so that the loader ignores
-  /// LD_PRELOAD. Nil if the file does not change the rights.
+  /// Returns how the file changes the rights of the process that runs it; nil if it changes none. After such a
+  /// change, the loader ignores LD_PRELOAD.
   private static func privilege(of path: String, userID: UInt32, groupID: UInt32) -> UntraceableReason.Privilege? {
     var information = stat()
     guard stat(path, &information) == 0 else { return nil }
