@@ -1,4 +1,4 @@
-// The contents of `leaktrace analyze`'s report, as a value: chosen, sorted and named, but not formatted.
+// The contents of `leaktrace analyze`'s report, as a value. They are chosen, sorted and named, but not formatted.
 
 import TextWriting
 import TraceReading
@@ -69,8 +69,8 @@ package struct AllocationReport: Sendable {
   package var matchingTotal: SiteTotal
   package var matchingCount: Int
   package var siteCount: Int
-  /// The number of rows. Without grouping, one for each site that passes the filters. With grouping, one for each group
-  /// of these sites, without sites whose figure for the order is zero.
+  /// The number of rows. Without grouping: one for each site that passes the filters. With grouping: one for each group
+  /// of these sites, without sites whose figure for the report's order is zero.
   package var rowCount: Int
   /// The number of call stacks in these rows.
   package var joinedStackCount: Int
@@ -87,15 +87,15 @@ package struct AllocationReport: Sendable {
   package var threads: [ReportThread]
   /// The reasons why frames could not be named.
   package var namingRemarks: [String]
-  /// If no site passes the filters: names that are similar to patterns without any match.
+  /// Names that are similar to patterns without any match; empty if a site passes the filters.
   package var nearestNames: [String]
 
   /// True if only the blocks of one moment are known. These blocks have types, but most have no allocation sites.
   package var lacksHistory: Bool { !traces.isEmpty && traces.allSatisfy(\.analysis.header.lacksHistory) }
 
   /// Chooses, sorts and names sites. Names only the shown sites, unless a filter needs the names of all sites. Joins
-  /// equal sites of several traces; stacks are equal if their frames have the same images and link-time addresses. Each
-  /// process has its own peak, and the peaks are added up.
+  /// equal sites of several traces. Two stacks are equal if their frames have the same loaded images and link-time
+  /// addresses. Each process has its own peak, and the report's peak is the sum of these peaks.
   package init(_ traces: [ReportTrace], selection: ReportSelection = ReportSelection(), naming: any FrameNaming) {
     self.traces = traces
     self.selection = selection
@@ -135,7 +135,7 @@ package struct AllocationReport: Sendable {
     for index in 0..<candidates.count {
       let total = candidates.total(index)
       sums.add(total, type: candidates.type(index), operation: candidates.site(index).operation)
-      // Leave out sites whose figure for the order is zero.
+      // Leave out sites whose figure for the report's order is zero.
       let value = order.value(of: total)
       guard value > 0 else { continue }
       groups?.add(

@@ -6,11 +6,11 @@ import TraceSymbolication
 /// A number of bytes, estimated from samples.
 package struct ByteEstimate: Codable, Hashable, Sendable {
   package var bytes: UInt64
-  /// The standard error. Two of three estimates differ from the true value by at most this error, and 19 of 20 by at
+  /// The standard error. Two of three estimates differ from the true value by at most this error. 19 of 20 differ by at
   /// most twice this error.
   package var error: Double
 
-  /// More bytes than any process has. With this limit, sums of errors stay finite.
+  /// A limit for errors, above the number of bytes of any process. It keeps sums of errors finite.
   package static let errorLimit = 1e18
 
   package init(bytes: UInt64, error: Double) { (self.bytes, self.error) = (bytes, min(error, Self.errorLimit)) }
@@ -54,9 +54,9 @@ package struct EstimatedSite: Hashable, Sendable {
     }
   }
 
-  /// Returns the sites of a light recording at its last image, largest first, and the number of all sites; none for
-  /// other traces. Orders sites by live bytes if that is the report's order, else by allocated bytes. Names only the
-  /// returned sites.
+  /// Returns the sites of a light recording at its last heap image, largest first, and the number of all sites. Returns
+  /// no sites for other traces. Orders sites by live bytes if the report is ordered by live bytes; otherwise, orders
+  /// them by allocated bytes. Names only the returned sites.
   static func sites(_ trace: ReportTrace, selection: ReportSelection, naming: any FrameNaming) -> (
     shown: [EstimatedSite], count: Int
   ) {
@@ -67,8 +67,8 @@ package struct EstimatedSite: Hashable, Sendable {
     )
   }
 
-  /// Returns the sites with the most live bytes and the sites with the most allocated bytes at the last image, at most
-  /// `limit` of each, and the number of all sites. The sites are in this order, without duplicates.
+  /// Returns the largest sites at the last heap image, and the number of all sites. The sites with the most live bytes
+  /// come first, then the sites with the most allocated bytes: at most `limit` of each, without duplicates.
   package static func largest(_ trace: ReportTrace, limit: Int, naming: any FrameNaming) -> (
     shown: [EstimatedSite], count: Int
   ) {
@@ -79,7 +79,7 @@ package struct EstimatedSite: Hashable, Sendable {
     return (sites.map { EstimatedSite($0, trace.analysis, naming) }, byAllocated.count)
   }
 
-  /// Returns the sites at the last image whose value is above 0, largest first.
+  /// Returns the sites at the last heap image whose value is above 0, largest first.
   private static func ranked(_ trace: ReportTrace, by value: (SampledSite) -> UInt64) -> [SampledSite] {
     let sites = trace.analysis.definitions.sampledSites
     guard let last = sites.lazy.map(\.time).max() else { return [] }

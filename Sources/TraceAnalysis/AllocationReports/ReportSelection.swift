@@ -3,7 +3,7 @@
 import TraceReading
 import TraceSymbolication
 
-/// Which sites a report shows, and in what order.
+/// The sites that a report shows, and their order.
 package struct ReportSelection: Hashable, Sendable {
   package enum Order: String, CaseIterable, Hashable, Sendable {
     case live, peak, total, temporary, objects, retains
@@ -24,8 +24,8 @@ package struct ReportSelection: Hashable, Sendable {
   package enum Grouping: Hashable, Sendable {
     /// A call stack: an allocation site.
     case stack
-    /// All sites of one type and one function of the program, with all its callers and recursion depths. Memory that C
-    /// libraries keep for themselves comes last.
+    /// All sites of one type and one function of the program, with all callers and recursion depths of the function.
+    /// Memory that C libraries keep for themselves comes last.
     case function
   }
 

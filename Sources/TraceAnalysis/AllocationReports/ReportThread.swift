@@ -1,4 +1,4 @@
-// The threads of an inspected process: where each was when the process was copied, with names.
+// The threads of an inspected process: the stack of each thread when the process was copied, with names.
 
 import TraceReading
 import TraceSymbolication

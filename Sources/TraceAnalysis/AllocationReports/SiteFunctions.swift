@@ -19,7 +19,7 @@ enum SiteOwner: Hashable {
 /// Finds the owners of sites. Visits each node of the stack tree once. For one thread at a time.
 struct SiteFunctions {
   private struct Place {
-    /// Number of the program's innermost function from this frame outwards; −1 if there is none.
+    /// Number of the program's innermost function among this frame and its callers; −1 if there is none.
     var function: Int32
     /// True if the outermost frame is in the loader.
     var isLoaders: Bool
@@ -40,7 +40,7 @@ struct SiteFunctions {
     (self.definitions, self.naming) = (definitions, naming)
   }
 
-  /// Returns the owner of a stack. O(frames that are not known yet), plus a name look-up for each of them.
+  /// Returns the owner of a stack. O(frames that were not seen before), plus a name look-up for each of them.
   mutating func owner(ofStack stack: StackID) -> SiteOwner {
     var pending: [StackID] = []
     var current = stack

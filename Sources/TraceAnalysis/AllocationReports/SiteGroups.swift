@@ -4,7 +4,7 @@ import TraceReading
 import TraceSymbolication
 
 /// Joins sites by type and by the program's function. The caller leaves out sites whose figure for the report's order
-/// is zero: most sites of a long run have nothing live, and naming all their frames would take long.
+/// is zero. Most sites of a long run have no live blocks, and naming all their frames would take long.
 struct SiteGroups {
   struct Group {
     var total: SiteTotal

@@ -2,7 +2,7 @@
 
 import TraceReading
 
-/// Numbers sites by operation, type and stack. The first sites of each stack form a linked list; further ones are in a
+/// Numbers sites by operation, type and stack. The first sites of each stack form a linked list. Further sites are in a
 /// hash table.
 struct SiteIdentities {
   private struct Identity: Hashable {
@@ -73,8 +73,9 @@ struct StackForest {
   private var images: [Image: UInt32] = [:]
   private var nodes: [Key: UInt32] = [:]
 
-  /// Returns the common number of each node of a trace; nil if the trace's own numbers can be used. They can for a
-  /// single trace, unless an image was loaded twice: then one place in the image has several nodes.
+  /// Returns the common number of each node of a trace; nil if the trace's own numbers can be used. The own numbers can
+  /// be used for a single trace unless it loaded an image twice. If an image was loaded twice, one place in it has
+  /// several nodes.
   mutating func take(_ definitions: TraceDefinitions, isOnly: Bool) -> [UInt32]? {
     let images = Set(definitions.images.map { Image(path: $0.image.path, buildID: $0.image.buildID) })
     return isOnly && images.count == definitions.images.count ? nil : number(definitions)

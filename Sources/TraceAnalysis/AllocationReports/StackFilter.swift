@@ -6,8 +6,8 @@ import TraceSymbolication
 /// Filters the stacks of one trace. Looks up the names of each node once, even if many stacks share it. For one thread
 /// at a time.
 final class StackFilter {
-  /// The result for each node. Bit 0: a frame from the outermost to this one matches the modules. Bit 1: one matches
-  /// the functions. Bit 7: the result is known.
+  /// The result for each node. Bit 0: this frame or an outer frame matches the modules. Bit 1: this frame or an outer
+  /// frame matches the functions. Bit 7: the result is known.
   private var verdicts: [UInt8] = []
   private let definitions: TraceDefinitions
   private let naming: any FrameNaming

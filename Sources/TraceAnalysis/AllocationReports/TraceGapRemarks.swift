@@ -1,12 +1,12 @@
-// What a trace lacks, in sentences.
+// Sentences about data that a trace lacks.
 
 import TextWriting
 import TraceReading
 
 extension AllocationAnalysis {
   /// Describes the end of a process that did not close its trace. `waitStatus`: −1 if unknown. A process with an exit
-  /// status was not killed. The C library ends some processes itself, such as the parent in `daemon`, without calling a
-  /// function that the recorder could hook.
+  /// status was not killed. The C library itself ends some processes, such as the parent in `daemon`, without a call
+  /// that the recorder could hook.
   private static func ending(_ waitStatus: Int32) -> String {
     if waitStatus == -1 { return "the process ended without closing its trace, or was killed" }
     return switch ProcessOutcome(waitStatus: waitStatus) {
@@ -62,7 +62,7 @@ extension AllocationAnalysis {
     return remarks
   }
 
-  /// The limit of findings about reachable objects, if a trace has only one image.
+  /// The limit of findings about reachable objects, for a trace with only one heap image.
   private static let reachOfImages =
     "Objects that outlive their scope are found only if no code can end the task, timer or observer that keeps them"
 

@@ -5,14 +5,14 @@ import TextWriting
 import TraceReading
 import Wording
 
-/// Accepted findings, one per line: fingerprint, instances, verdict, and subject in quotation marks. The rest of the
-/// line is the reason.
+/// Accepted findings, one per line. A line has the fingerprint, the number of instances, the verdict, and the subject
+/// in quotation marks. The rest of the line is the reason.
 ///
 ///     4f1c0a9be2d37586 20 retainCycle "TimelineViewModel ↺" third-party player; reported upstream
 ///
-/// Only fingerprint and instances decide; verdict and subject are for people. Lines that begin with `#` are comments.
-/// Comments directly above a finding move with it. The findings are sorted by fingerprint, so that one more finding
-/// adds one line in place.
+/// Only the fingerprint and the number of instances matter to leaktrace. The verdict and the subject are for readers.
+/// Lines that begin with `#` are comments. Comments directly above a finding stay with the finding. The findings are
+/// sorted by fingerprint, so that a new finding adds one line and moves no other.
 package struct Baseline: Hashable, Sendable {
   package struct Entry: Hashable, Sendable {
     /// 16 hexadecimal digits.
@@ -41,7 +41,7 @@ package struct Baseline: Hashable, Sendable {
     }
   }
 
-  /// The smallest relative increase over the accepted instances that counts as worse, unless a gate sets another one.
+  /// The smallest relative increase over the accepted instances that counts as worse, unless a gate sets another value.
   /// There must also be at least one more instance.
   package static let tolerance = 0.05
 
@@ -55,8 +55,8 @@ package struct Baseline: Hashable, Sendable {
   /// Accepts nothing.
   package init() { (entries, head, tail) = ([], Self.standardHead, []) }
 
-  /// - Parameter entries: In any order. Entries with equal fingerprints are merged: the largest number of instances
-  ///   counts, and all reasons are kept.
+  /// - Parameter entries: In any order. Entries with equal fingerprints are merged. The merged entry has the largest
+  ///   number of instances and all reasons.
   init(_ entries: [Entry], head: [String], tail: [String]) {
     var merged: [String: Entry] = [:]
     for entry in entries {
@@ -98,8 +98,8 @@ package struct Baseline: Hashable, Sendable {
     findings.map { JudgedFinding($0, standing(of: $0, tolerance), judgesSuspicions: judgesSuspicions) }
   }
 
-  /// Judges again the findings that another comparison calls new: those that this baseline accepts become known or
-  /// worse. All other findings keep their standing.
+  /// Judges the findings that another comparison calls new. If this baseline accepts such a finding, it becomes known
+  /// or worse. All other findings keep their standing.
   package func accepting(_ judged: [JudgedFinding], tolerance: Double = Baseline.tolerance) -> [JudgedFinding] {
     judged.map {
       $0.standing == .new
@@ -122,7 +122,7 @@ package struct Baseline: Hashable, Sendable {
     )
   }
 
-  /// Returns the entries that none of the findings matches. Suppressed findings and library findings match nothing.
+  /// Returns the entries that match none of the findings. Suppressed findings and library findings match no entry.
   package func unmatched(by findings: [Finding]) -> [Entry] {
     let found = Set(findings.lazy.filter { !$0.isLibrary && $0.suppression == nil }.map(\.fingerprint))
     return entries.filter { !found.contains($0.fingerprint) }
@@ -135,7 +135,7 @@ package struct Baseline: Hashable, Sendable {
     package var baseline: Baseline
     package var added: [Entry] = []
     package var dropped: [Entry] = []
-    /// The new entries of those whose number of instances changed.
+    /// The entries whose number of instances changed, with the new number.
     package var changed: [Entry] = []
 
     package var isEmpty: Bool { added.isEmpty && dropped.isEmpty && changed.isEmpty }
@@ -149,8 +149,8 @@ package struct Baseline: Hashable, Sendable {
     return update(to: Baseline(Array(found.values), head: head, tail: tail))
   }
 
-  /// Returns a baseline that accepts these findings and everything that this one accepts. Use it for an incomplete set
-  /// of findings: no entry is removed, and none gets fewer instances.
+  /// Returns a baseline that accepts these findings and everything that this baseline accepts. Use it for an incomplete
+  /// set of findings: it removes no entry, and lowers no number of instances.
   package func extended(with findings: [Finding]) -> Update {
     var all = accepted(findings)
     for entry in entries {

@@ -1,4 +1,4 @@
-// Writes a baseline as text for reviews and merges by line, and reads the text as people edited it.
+// Writes a baseline as text that can be reviewed and merged line by line. Reads the text after people have edited it.
 
 import TextWriting
 import TraceReading
@@ -10,7 +10,7 @@ extension Baseline {
     "# Please give a reason. --update-baseline rewrites the file: it keeps reasons and comments, and drops findings that are gone.",
   ]
 
-  /// The file's text; reading it gives an equal baseline.
+  /// The file's text. Parsing it gives an equal baseline.
   package var text: String {
     var lines = head
     if !lines.isEmpty { lines.append("") }
@@ -49,7 +49,7 @@ extension Baseline {
       guard let text = String(validating: line, as: UTF8.self) else { throw failure(.notUTF8) }
       let content = Self.trimmed(text)
       if content.isEmpty {
-        // A comment that an empty line follows is about the whole file.
+        // A comment followed by an empty line is about the whole file.
         if entries.isEmpty, !comments.isEmpty {
           head = (head.map { $0 + [""] } ?? []) + comments
           comments = []

@@ -10,14 +10,14 @@ package struct GateCondition: Hashable, Sendable {
     case leaks
     /// Proven findings that were not known before.
     case newLeaks = "new-leaks"
-    /// Strong suspicions, accepted or not. `newSuspects`: those that were not known before.
+    /// Strong suspicions, accepted or not. `newSuspects`: strong suspicions that were not known before.
     case suspects
     case newSuspects = "new-suspects"
     /// Findings that were known before and got worse.
     case worse
     /// Proven findings of libraries that are large enough to matter.
     case libraryLeaks = "library-leaks"
-    /// Bytes that proven findings that were not accepted retain together.
+    /// The sum of the bytes that proven, unaccepted findings retain.
     case retained
     /// For one build: findings that keep growing. For two builds: the increase of live bytes at exit.
     case growth
@@ -36,7 +36,7 @@ package struct GateCondition: Hashable, Sendable {
   }
 
   package var name: Name
-  /// The smallest amount that makes the condition fail; nil for the smallest possible one.
+  /// The smallest amount that makes the condition fail; nil for any amount.
   package var threshold: Threshold?
   /// The text that the condition was parsed from.
   package var text: String
@@ -72,7 +72,7 @@ package struct GateCondition: Hashable, Sendable {
 }
 
 extension GateCondition.Name {
-  /// The kinds of threshold that the condition takes; nil if there is no such condition for the subject.
+  /// The kinds of threshold that the condition accepts; nil if the subject has no such condition.
   func kinds(for subject: GateList.Subject) -> [GateCondition.Threshold.Kind]? {
     switch (self, subject) {
     case (.leaks, _), (.newLeaks, _), (.suspects, _), (.newSuspects, _): [.count]

@@ -5,7 +5,7 @@ import TextWriting
 import TraceReading
 import Wording
 
-/// Conditions in the given order. A value.
+/// Conditions in the given order.
 package struct GateList: Hashable, Sendable {
   package enum Subject: Hashable, Sendable {
     /// Traces of one build.
@@ -44,7 +44,7 @@ package struct GateList: Hashable, Sendable {
 
   package var isEmpty: Bool { conditions.isEmpty }
 
-  /// Whether some condition is about findings. Such a condition cannot be judged without a heap image.
+  /// True if some condition is about findings. Such a condition cannot be judged without a heap image.
   package var needsFindings: Bool {
     conditions.contains {
       [.leaks, .newLeaks, .suspects, .newSuspects, .worse, .libraryLeaks, .retained].contains($0.name)
@@ -52,7 +52,7 @@ package struct GateList: Hashable, Sendable {
     }
   }
 
-  /// Whether suspicions can make some condition fail.
+  /// True if suspicions can make some condition fail.
   package var judgesSuspicions: Bool {
     subject == .comparison || conditions.contains { [.suspects, .newSuspects, .growth].contains($0.name) }
   }
@@ -65,8 +65,8 @@ package struct GateList: Hashable, Sendable {
     return Baseline.tolerance
   }
 
-  /// Returns the outcome of each condition on the findings of one build. A finding in several traces counts once, but
-  /// its bytes in all of the traces are added.
+  /// Returns the outcome of each condition for the findings of one build. A finding in several traces counts once, but
+  /// with the sum of its bytes in all traces.
   package func outcomes(_ judged: [JudgedFinding]) -> [GateOutcome] {
     let program = judged.filter(\.isOfProgram)
     let unaccepted = judged.filter(\.isUnaccepted)
@@ -194,7 +194,7 @@ extension JudgedFinding {
   package var isWorse: Bool { if case .worse = standing { true } else { false } }
 
   /// Joins findings by fingerprint, in order of first occurrence: a finding in several traces of one build is one
-  /// finding. Keeps the finding with the most instances, and gives it the tests of all.
+  /// finding. Keeps the finding with the most instances, and gives it the tests of all joined findings.
   package static func union(_ all: [JudgedFinding]) -> [JudgedFinding] {
     var indices: [String: Int] = [:]
     var result: [JudgedFinding] = []
@@ -231,8 +231,8 @@ extension Finding {
   static let largeLibraryBytes: UInt64 = 1 << 20
   static let largeLibraryBlocks: UInt64 = 1000
 
-  /// Whether the finding is a proven leak of a library with at least so many bytes or blocks. Nil means that this
-  /// amount does not count.
+  /// Returns whether the finding is a proven leak of a library with at least this number of bytes or blocks. A nil
+  /// amount is ignored.
   func isLibraryLeak(
     bytes: UInt64? = Finding.largeLibraryBytes, blocks: UInt64? = Finding.largeLibraryBlocks
   ) -> Bool {
@@ -240,8 +240,8 @@ extension Finding {
       && (bytes.map { retainedBytes.rawValue >= $0 } == true || blocks.map { retainedBlocks >= $0 } == true)
   }
 
-  /// Whether the number of its objects grew from the first quarter of the work to the last. Weak suspicions do not
-  /// count.
+  /// True if the number of the finding's objects grew from the first quarter of the work to the last. False for weak
+  /// suspicions.
   var keepsGrowing: Bool {
     guard !isWeak else { return false }
     let growth = evidence.growth

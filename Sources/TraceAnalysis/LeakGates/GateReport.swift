@@ -3,7 +3,7 @@
 /// The outcomes of gates, for the end of a report.
 package struct GateReport: Hashable, Sendable {
   package var outcomes: [GateOutcome]
-  /// The baseline's path as it was given; nil if there is none.
+  /// The baseline's path as the user gave it; nil if there is no baseline.
   package var baselinePath: String?
   /// Accepted findings that were not found.
   package var gone: [Baseline.Entry]

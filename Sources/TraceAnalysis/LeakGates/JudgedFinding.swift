@@ -27,7 +27,7 @@ package struct JudgedFinding: Hashable, Sendable {
     (self.finding, self.standing, self.judgesSuspicions) = (finding, standing, judgesSuspicions)
   }
 
-  /// Whether the finding is new or worse. Hidden findings and library findings are neither.
+  /// True if the finding is new or worse. False for hidden findings and library findings.
   package var isUnaccepted: Bool {
     switch standing {
     case .new, .worse: true

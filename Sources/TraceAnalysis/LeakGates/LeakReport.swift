@@ -8,7 +8,7 @@ import TraceSymbolication
 package struct LeakReport: Sendable {
   /// The reason why there are no findings to show, if no heap image could be analyzed.
   package var unavailable: String?
-  /// The reason why a part of the heap image could not be analyzed; nil if all of it was.
+  /// The reason why a part of the heap image could not be analyzed; nil if the whole heap image was analyzed.
   package private(set) var obstacle: String?
   package var snapshot: TraceSnapshot?
   /// The program's findings, then the libraries' findings. Includes hidden findings.
@@ -17,9 +17,9 @@ package struct LeakReport: Sendable {
   package var suppressions = Suppressions()
   package var remarks: [String] = []
   package var liveBlocks = 0
-  /// The parts of resident memory at the heap image; nil if that is not known.
+  /// The parts of resident memory at the time of the heap image; nil if unknown.
   package var residentMemory: ResidentMemory?
-  /// The blocks that leak, by allocation site; nil if that is not known.
+  /// The blocks that leak, by allocation site; nil if unknown.
   package var leaked: [SiteID: BlockSum]?
   /// The program's scopes and expectations, with their outcomes.
   package var statements = ProgramStatements()
@@ -29,7 +29,7 @@ package struct LeakReport: Sendable {
   package var candidates: [SuspicionAccount]?
   /// Live objects by the program's generations.
   package var generations: [Generation] = []
-  /// The accepted findings; nil if no baseline was given, and then every finding of the program is new.
+  /// The accepted findings; nil if no baseline was given. Without a baseline, every finding of the program is new.
   package var baseline: Baseline?
   /// The relative growth that makes an accepted finding worse.
   package var tolerance = Baseline.tolerance
@@ -44,9 +44,9 @@ package struct LeakReport: Sendable {
 
   package init(unavailable: String) { self.unavailable = unavailable }
 
-  /// `atExpectations`: findings from the heap images that were taken when expectations were not met. They replace this
-  /// image's findings about the same expectations. `growth`: growth proven by repetitions; it replaces findings of the
-  /// same cause.
+  /// `atExpectations`: findings from the heap images that were taken when expectations failed. They replace this heap
+  /// image's findings about the same expectations. `growth`: growth proven by repetitions. It replaces findings with
+  /// the same cause.
   package init(
     _ analysis: LeakAnalysis, suppressions: Suppressions = Suppressions(),
     atExpectations: ExpectationImages = ExpectationImages(), growth: GrowthReport = GrowthReport()
@@ -79,8 +79,8 @@ package struct LeakReport: Sendable {
     }
   }
 
-  /// Adds suspicions from a series of images whose newest one is the image of this report. Suppressions apply to them,
-  /// too.
+  /// Adds suspicions from a series of heap images. The newest heap image of the series must be the one of this report.
+  /// Suppressions apply to these suspicions, too.
   package mutating func add(_ suspects: [Finding], of analysis: LeakAnalysis) {
     let names = analysis.suppressionNames
     let hidden = suspects.map { finding in
@@ -96,7 +96,7 @@ package struct LeakReport: Sendable {
   }
 
   /// Looks up the stacks of all findings: the stacks of their allocations, and of the retains that were never released.
-  /// `allocations` must have been made with the same snapshot. Takes one pass over the events if retains were recorded.
+  /// `allocations` must come from the same snapshot. Takes one pass over the events if retains were recorded.
   package mutating func findStacks(_ reader: TraceReader, _ allocations: AllocationAnalysis, naming: any FrameNaming) {
     guard let snapshot, !findings.isEmpty else { return }
     stacks = FindingStackSearch(reader, allocations, snapshot: snapshot, naming: naming).stacks(of: findings)
@@ -107,7 +107,7 @@ package struct LeakReport: Sendable {
     (baseline ?? Baseline()).judge(findings, tolerance: tolerance, judgesSuspicions: judgesSuspicions)
   }
 
-  /// The overall result, which a report begins with.
+  /// The overall result. A report begins with it.
   package enum Conclusion: String, Sendable {
     case notChecked, leak, suspected
     /// No finding is listed, but a collection grew during the run.

@@ -5,7 +5,7 @@ import TextWriting
 import TraceReading
 import TraceSymbolication
 
-/// Phrases advice. Names are as in the trace, so a renderer must escape the sentences.
+/// Phrases advice. Names are unescaped, as in the trace, so a renderer must escape the sentences.
 package enum AdviceWords {
   package static func sentence(_ advice: Advice) -> String {
     switch advice {

@@ -3,7 +3,7 @@
 import LeakDetection
 import TraceSymbolication
 
-/// Phrases which reference of a cycle to cut, and an alternative if that reference must stay.
+/// Phrases the reference of a cycle to cut, and an alternative if that reference must stay.
 enum CycleWords {
   static func sentence(_ change: Advice.CycleChange) -> String {
     switch change {

@@ -6,7 +6,8 @@ import TextWriting
 import TraceReading
 import TraceSymbolication
 
-/// The title of a finding, identical in all reports. Names are as in the trace, so renderers must escape the title.
+/// The title of a finding, identical in all reports. Names are unescaped, as in the trace, so renderers must escape the
+/// title.
 package enum FindingTitle {
   /// Returns the finding's subject in the program's terms. The subject does not depend on the shown instance.
   package static func subject(_ finding: Finding) -> String {
@@ -38,7 +39,7 @@ package enum FindingTitle {
   }
 
   /// Returns the name of a step. An object of the program has its type's name. A wrapper is named by the program's
-  /// object that it keeps, and by the program's function that made it.
+  /// object that it keeps, and by the program's function that made the wrapper.
   private static func title(_ step: Finding.Step?, of finding: Finding) -> String {
     guard let step else { return "" }
     if step.kind == .task { return name(step) + (finding.subject.map { ", keeping \($0.type)" } ?? "") }
@@ -46,7 +47,7 @@ package enum FindingTitle {
     guard let subject = finding.subject else {
       return name(step) + (step.kind == .closure && step.library == nil ? "" : origin(step))
     }
-    // If the program made a library's object for itself, its developer knows the object by the object's own name.
+    // If the program made a library's object for itself, its developer knows the object by the object's own type name.
     if step.kind == .object, step.ownAllocation == nil, !subject.isValue {
       return "\(name(step)), keeping \(subject.type)"
     }
@@ -113,7 +114,7 @@ package enum FindingTitle {
     }
   }
 
-  /// Names a task by the function that it waits in. If that is a library's function, names the task by the program's
+  /// Names a task by the function that it waits in. If a library owns that function, names the task by the program's
   /// function that started it.
   private static func task(_ step: Finding.Step) -> String {
     if let function = step.code, function.kind == .user || step.place == nil {

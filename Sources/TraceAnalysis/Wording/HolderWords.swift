@@ -4,7 +4,7 @@ import LeakDetection
 import TextWriting
 import TraceReading
 
-/// Phrases where to let go of an object, and which capture to make weak so that letting go suffices.
+/// Phrases where to release an object, and which capture to make weak so that the release suffices.
 package enum HolderWords {
   /// Returns a sentence that no code can end the registrations of a finding's objects; nil if that is not known.
   package static func reach(_ retention: Finding.Retention) -> String? {

@@ -3,7 +3,7 @@
 import LeakDetection
 
 extension Finding.Owner {
-  /// Why a finding does not count as the program's; nil if it does.
+  /// The reason why a finding does not count as the program's; nil if it does.
   package var reason: String? {
     switch self {
     case .program: nil

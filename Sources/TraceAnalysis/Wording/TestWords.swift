@@ -11,7 +11,7 @@ package enum TestWords {
   /// Maximum number of tests in the name of a test case.
   private static let listedInName = 3
 
-  /// Returns `Leaked in test TillTests.opens.`. Adds counts if there are several tests, or instances outside of known
+  /// Returns `Leaked in test TillTests.opens.`. Adds counts if there are several tests, or instances outside known
   /// tests. Nil if no test is known.
   package static func sentence(_ finding: Finding) -> String? {
     let tests = finding.origins.tests

@@ -42,7 +42,7 @@ package struct MachineFacts: Hashable, Sendable {
   package var filter = CallFilter.none
   /// True if `no_new_privs` is set. Then neither sudo nor file capabilities can give this process more rights.
   var cannotGainRights = false
-  /// True if capabilities are valid for the whole machine, and not only within a user namespace.
+  /// True if capabilities are valid for the whole machine, not only within a user namespace.
   var isInFirstUserNamespace = true
   package var container = Container.none
   /// The processor, as `uname -m` prints it.

@@ -31,7 +31,7 @@ package struct TargetFacts: Hashable, Sendable {
 
   package enum Recording: Hashable, Sendable {
     case none
-    /// The process is recorded to this trace; the path is valid in this process. `isAttached`: the recording began
+    /// The process is recorded to this trace. The path is valid in this process. `isAttached`: the recording began
     /// while the process was running.
     case runs(tracePath: String, isAttached: Bool)
     /// The recorder is loaded, but does not record.
@@ -59,11 +59,11 @@ package struct TargetFacts: Hashable, Sendable {
   var seesProcesses: Bool?
   package var filter = CallFilter.none
   var securityLabel: String?
-  /// Why the process cannot be inspected; nil if nothing prevents it.
+  /// The reason why the process cannot be inspected; nil if nothing prevents it.
   var unsuitability: InspectionError.Unsuitability?
-  /// Why the recorder cannot join the process, if that is visible without stopping the process.
+  /// The reason why the recorder cannot join the process, if that is visible without stopping the process.
   var joinObstacle: AttachmentError.Unsuitability?
-  /// Why the recorder cannot be preloaded when the program is started again.
+  /// The reason why the recorder cannot be preloaded when the program starts again.
   var startObstacle: RecordingError?
   package var allocator = Allocator.unknown
   /// The file name of a sanitizer's runtime, or of the program if it contains one.
@@ -75,9 +75,9 @@ package struct TargetFacts: Hashable, Sendable {
   package var recording = Recording.none
   /// True if the process was started with more rights than its user has (`AT_SECURE`); nil if unknown.
   var wasStartedWithMoreRights: Bool?
-  /// The default directory of `attach` for the trace, by its path in this process.
+  /// The default directory of `attach` for the trace, with its path as this process sees it.
   package var traceDirectory: DirectoryFacts?
-  /// The directory for the copy of the recorder and its messages, by its path in this process.
+  /// The directory for the copy of the recorder and its messages, with its path as this process sees it.
   var temporaryDirectory: DirectoryFacts?
   /// True if the process's loader opens a copy of the recorder in the temporary directory.
   var loadsCopy: Bool { sharesFiles == false || userIDs.count > 1 && userIDs[1] != checkingUser }

@@ -26,7 +26,7 @@ package enum TrialFailure: Error, Hashable, Sendable {
 package struct RecordedTrial: Hashable, Sendable {
   package var program: String
   package var events: UInt64
-  /// True if the trace has a whole heap image.
+  /// True if the trace has a complete heap image.
   var hasImage: Bool
 
   package init(program: String, events: UInt64, hasImage: Bool) {
@@ -35,7 +35,7 @@ package struct RecordedTrial: Hashable, Sendable {
 }
 
 /// The attempts and their outcomes. Without a process to check, the attempts use children of this process. With a
-/// process, no attempt stops it.
+/// process to check, no attempt stops that process.
 package struct TrialFacts: Hashable, Sendable {
   package var record: TrialResult<RecordedTrial> = .notTried
   package var light: TrialResult<RecordedTrial> = .notTried

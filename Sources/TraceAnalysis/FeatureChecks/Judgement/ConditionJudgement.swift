@@ -1,4 +1,4 @@
-// The conditions on a feature that no obstacle prevents.
+// The conditions for a feature without an obstacle.
 
 extension FeatureJudgement {
   func conditions(of feature: Feature) -> [FeatureCondition] {
@@ -51,8 +51,8 @@ extension FeatureJudgement {
     return installation.output
   }
 
-  /// The sanitizer, whose allocator an inspection cannot read. Whether an inspection can read another allocator depends
-  /// on its version, which only its memory shows.
+  /// The sanitizer, whose allocator an inspection cannot read. For another allocator, that depends on the allocator's
+  /// version, which only its memory shows.
   private var unreadAllocator: String? {
     facts.target?.sanitizer
   }

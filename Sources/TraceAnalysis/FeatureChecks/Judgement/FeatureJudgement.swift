@@ -1,4 +1,4 @@
-// Judges from facts alone which features work.
+// Decides from facts alone which features work.
 
 import Glibc
 import ProcessAttachment
@@ -23,7 +23,7 @@ package struct CheckedFacts: Hashable, Sendable {
   }
 }
 
-/// Judges each feature from the facts, and reads nothing else.
+/// Judges each feature from the facts. Reads nothing else.
 package struct FeatureJudgement {
   let facts: CheckedFacts
   var machine: MachineFacts { facts.machine }
@@ -34,9 +34,9 @@ package struct FeatureJudgement {
 
   /// Minor versions of glibc 2. The recorder was tested with all of them.
   package static let cLibraries = 31...43
-  /// Report free space below this limit. The limit is enough for about 200 million events.
+  /// The amount of free space below which the check reports too little room. It is enough for about 200 million events.
   static let roomForTrace: UInt64 = 64 << 20
-  /// If a larger share of the control group's memory is in use, a heap image may not fit.
+  /// Maximum share of the control group's memory in use. Above this share, a heap image may not fit.
   static let tightMemory = 0.9
 
   /// Returns the verdicts, in the order of `features`.
@@ -66,7 +66,7 @@ package struct FeatureJudgement {
   private func systemObstacle(_ feature: Feature) -> Obstacle? {
     guard feature.needsRecorder || feature.needsTracing else { return nil }
     if machine.processor != "x86_64" { return .otherProcessor(machine.processor) }
-    // A checked process may have its own C library, in a container.
+    // A checked process may be in a container with its own C library.
     if feature.needsRecorder, facts.target == nil {
       guard let version = machine.cLibrary else { return .cLibrary(nil) }
       if version < Self.cLibraries.lowerBound { return .cLibrary(version) }
@@ -107,7 +107,7 @@ package struct FeatureJudgement {
       if let obstacle = recorderObstacle ?? outputObstacle { return obstacle }
       return trials.snapshot.failure.map(trial)
     }
-    // A recorded process takes images on request, and needs no tracing for that.
+    // A recorded process takes heap images on request, and needs no tracing for that.
     if case .runs = target.recording { return nil }
     return attachObstacle
   }
@@ -117,7 +117,7 @@ package struct FeatureJudgement {
   /// Returns why this process cannot access the checked process at all.
   private func targetObstacle(_ target: TargetFacts) -> Obstacle? {
     switch target.unsuitability {
-    // A tracer prevents nothing here: it will not trace the program's next start.
+    // A tracer prevents nothing here: it does not trace the next start of the program.
     case .traced, nil: nil
     case let reason?: .unsuitable(reason)
     }
@@ -192,7 +192,7 @@ package struct FeatureJudgement {
     if !target.isDumpable { return .coreOfUndumpable }
     // Bit 0: anonymous private memory, which includes the heap.
     if let kinds = target.coreFilter, kinds & 1 == 0 { return .coreFilter(kinds) }
-    // A limit of 0 prevents only core files. A program that receives cores gets them whatever the limit is (core(5)).
+    // A limit of 0 prevents only core files. A program that receives cores gets them regardless of the limit (core(5)).
     if target.coreSizeLimit == 0, !machine.cores.isTakenByProgram, !(machine.cores.hasGcore && tracingObstacle == nil) {
       return .coresOff
     }
@@ -213,7 +213,7 @@ package struct FeatureJudgement {
 
   private var lineObstacle: Obstacle? { viewObstacle ?? facts.target.flatMap { fileObstacle($0, isAboutLines: true) } }
 
-  /// Returns why this process cannot see the checked process's files. A tracer does not prevent that.
+  /// Returns the reason why this process cannot see the checked process's files. A tracer does not prevent that.
   private var viewObstacle: Obstacle? {
     if let target = facts.target, let obstacle = targetObstacle(target) { return obstacle }
     if facts.target?.isHidden == true { return .tracing(.hidden) }

@@ -63,11 +63,11 @@ package enum Obstacle: Hashable, Sendable {
   case fileUnreadable(path: String, errno: Int32?)
 }
 
-/// A condition on a feature. The feature works if all of its conditions are met.
+/// A condition for a feature. The feature works if all its conditions are met.
 package enum FeatureCondition: Hashable, Sendable {
   /// The feature works when the program is started again.
   case atNextStart
-  /// The feature works if the program can be recorded. This user cannot see whether it can.
+  /// The feature works if the program can be recorded. This user has no access to find out whether that is so.
   case ifProgramSuits
   /// The feature works when the process is being recorded.
   case onceRecorded
@@ -77,15 +77,15 @@ package enum FeatureCondition: Hashable, Sendable {
   case ifFilterAllows
   /// The feature works only for programs with debug information.
   case withDebugInformation
-  /// The feature works without the blocks of this allocator, which cannot be read.
+  /// The feature works, but leaves out the blocks of this allocator, which cannot be read.
   case withoutBlocks(allocator: String)
-  /// The feature works without heap images: the recorder reads `/proc`, and the process does not see it.
+  /// The feature works without heap images: the recorder needs `/proc` for them, and the process does not see it.
   case withoutImages
-  /// The feature works while the disk has room: few bytes are free.
+  /// The feature works as long as the disk has room. Few bytes are free.
   case littleRoom(bytes: UInt64)
-  /// The feature works once there is a core file. The kernel writes none. `byGcore`: gcore can write one.
+  /// The feature works once a core file exists. The kernel writes none. `byGcore`: gcore can write one.
   case onceWritten(byGcore: Bool)
-  /// The feature works if memory lasts: the pages that an image copies may exceed the control group's limit.
+  /// The feature works if memory suffices: the pages that a heap image copies may exceed the control group's limit.
   case littleMemory(used: UInt64, limit: UInt64)
 }
 

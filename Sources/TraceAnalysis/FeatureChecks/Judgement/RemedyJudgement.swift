@@ -5,8 +5,8 @@ import ProcessAttachment
 import ProcessInspection
 import TraceRecording
 
-/// Chooses the smallest change for an obstacle: an option rather than a command, and a command rather than a system
-/// setting.
+/// Chooses the smallest change that removes an obstacle. An option is smaller than a command, and a command is smaller
+/// than a system setting.
 struct RemedyJudgement {
   private let facts: CheckedFacts
   private var machine: MachineFacts { facts.machine }
@@ -51,7 +51,7 @@ struct RemedyJudgement {
   }
 
   private func directoryRemedy(_ path: String, _ code: Int32, _ feature: Feature) -> Remedy {
-    // The recorder's copy and messages always go to this directory in the process's view of files.
+    // The recorder's copy and its messages always go to this directory, by its path in the process's view of files.
     if feature == .attach, path == facts.target?.temporaryDirectory?.path ?? "/tmp" {
       return .makeWritable(path: path)
     }

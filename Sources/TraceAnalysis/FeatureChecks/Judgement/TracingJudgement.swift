@@ -1,4 +1,4 @@
-// Finds out why the kernel refuses to let this process trace another, and which change allows it.
+// Finds out why the kernel forbids this process to trace another, and which change would allow it.
 
 import Glibc
 
@@ -39,8 +39,8 @@ package struct TracingJudgement {
     return .unknown(errno: code)
   }
 
-  /// The first of the process's user IDs that differs from this process's. If only a group ID differs, the process's
-  /// user. Nil if all are equal. The kernel compares all of these IDs.
+  /// The first of the target's user IDs that differs from this process's user ID. If only a group ID differs, the
+  /// target's user. Nil if all IDs are equal. The kernel compares all these IDs.
   private var otherUser: UInt32? {
     guard let target else { return nil }
     if let user = target.userIDs.first(where: { $0 != machine.userID }) { return user }

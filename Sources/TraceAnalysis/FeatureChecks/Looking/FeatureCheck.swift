@@ -10,7 +10,7 @@ package enum FeatureCheck {
   /// Examines this system and, if one is named, a process. Attempts everything that does no harm.
   ///
   /// Starts small programs. Writes to `surroundings.traceDirectory` and to the temporary directory, and leaves no files
-  /// there. Does not stop the process or write to it. Takes some tenths of a second.
+  /// there. Does not stop the process or write to it. Takes a few tenths of a second.
   ///
   /// - Throws: `InspectionError.noSuchProcess`.
   package static func facts(
@@ -31,7 +31,7 @@ package enum FeatureCheck {
       } catch { facts.installation.recorder = .failed(.recording(error)) }
     }
     if features.contains(.fieldNames) {
-      // Search as an analysis does, with the mapped files in place of a trace's images.
+      // Search as an analysis does, with the mapped files in place of a trace's loaded images.
       let runtimes = (process.map { ProcessFiles.paths(of: $0) } ?? []).map {
         LoadedImage(path: $0, buildID: [], loadBias: 0, range: RuntimeAddress(0)..<RuntimeAddress(0))
       }

@@ -1,4 +1,4 @@
-// Attempts with small programs that this process starts: they use the real features, and harm no other process.
+// Attempts with small programs that this process starts. They use the real features, and harm no other process.
 
 import CRemoteMirror
 import Glibc
@@ -105,7 +105,7 @@ package struct FeatureTrials {
     return child
   }
 
-  /// Makes a recorded child take a heap image on request. Returns the image's number.
+  /// Makes a recorded child take a heap image on request. Returns the heap image's number.
   func snapshot() -> TrialResult<UInt32> {
     guard let library else { return .notTried }
     do throws(TrialFailure) {
@@ -128,8 +128,8 @@ package struct FeatureTrials {
     } catch { return .failed(error) }
   }
 
-  /// Waits for processes that wrote images for a child that has ended. The recorder made them children of this process.
-  /// Without this, they would stay if process 1 does not wait for its children.
+  /// Reaps the processes that wrote heap images for a child that has exited. The recorder made them children of this
+  /// process. Without this, they would remain as zombies if process 1 does not reap its children.
   private func reapImageWriters() {
     // __WALL of wait(2): includes children that send no signal when they end.
     let all: Int32 = 0x4000_0000

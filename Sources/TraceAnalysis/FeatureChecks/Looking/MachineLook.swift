@@ -5,7 +5,7 @@ import ProcessInspection
 import TraceReading
 import TraceRecording
 
-/// Facts that the caller knows about its own environment. This module does not read them.
+/// Facts that the caller knows about its own environment. This module does not read them itself.
 package struct CheckSurroundings: Sendable {
   /// The environment of programs that attempts start, as `NAME=value` entries.
   package var environment: [[UInt8]]
@@ -48,12 +48,12 @@ package struct CheckSurroundings: Sendable {
 }
 
 extension MachineFacts {
-  /// The link text for the first user namespace. Linux, include/linux/proc_ns.h, has the numbers of the first
-  /// namespaces.
+  /// The link text of the first user namespace. The numbers of the first namespaces come from Linux,
+  /// include/linux/proc_ns.h.
   private static let firstUserNamespace = "user:[4026531837]"
   private static let firstProcessNamespace = "pid:[4026531836]"
 
-  /// Reads the facts about this process and the system. Complexity: some small files.
+  /// Reads the facts about this process and the system. Reads a few small files.
   package init(_ surroundings: CheckSurroundings) {
     self.init()
     let status = ProcFile.lines("/proc/self/status")
@@ -86,8 +86,8 @@ extension MachineFacts {
     namesDebuginfod = surroundings.names("DEBUGINFOD_URLS")
   }
 
-  /// The minor version of this process's glibc, such as 36 for glibc 2.36. Swift's module of the C library does not
-  /// have this function.
+  /// The minor version of this process's glibc, such as 36 for glibc 2.36. Swift's module for the C library lacks the
+  /// function that returns it.
   private static var ownCLibrary: Int? {
     typealias Version = @convention(c) () -> UnsafePointer<CChar>
     guard let symbol = dlsym(nil, "gnu_get_libc_version") else { return nil }
@@ -124,7 +124,7 @@ extension MachineFacts {
     var hides = false
     for line in mounts.split(separator: "\n") {
       let fields = line.split(separator: " ")
-      // Only the last mount at a place is visible. The options of the file system are the last field.
+      // Only the last mount at a path is visible. The file system's options are the last field.
       guard fields.count > 6, fields[4] == "/proc", let options = fields.last else { continue }
       let value = options.split(separator: ",").first { $0.hasPrefix("hidepid=") }?.dropFirst("hidepid=".count)
       hides = value.map { $0 != "0" && $0 != "off" } ?? false

@@ -3,13 +3,13 @@
 import Glibc
 import ProcessInspection
 
-/// Tries whether the kernel lets this process trace another. The other process keeps running: PTRACE_SEIZE stops
-/// nothing, and the kernel ends the trace when the tracing thread ends.
+/// Tests whether the kernel lets this process trace another. The other process keeps running: PTRACE_SEIZE stops
+/// nothing, and the kernel ends the trace when the tracing thread exits.
 enum Seizure {
   /// A request number of Linux, include/uapi/linux/ptrace.h.
   private static let seize: Int32 = 0x4206
 
-  /// A function of the C library that Swift's module of it lacks. The system call has the same arguments.
+  /// ptrace, which Swift's module for the C library lacks. The system call has the same arguments.
   private typealias Trace = @convention(c) (Int32, Int32, UInt, UInt) -> Int
   private static let trace = dlsym(nil, "ptrace").map { unsafeBitCast($0, to: Trace.self) }
 
@@ -36,7 +36,7 @@ enum Seizure {
     guard code == 0 else { return code }
     pthread_join(thread, nil)
     guard question.answer == 0 else { return question.answer }
-    // pthread_join returns a moment before the kernel ends the thread's traces.
+    // pthread_join returns shortly before the kernel ends the thread's traces.
     for _ in 0..<patienceMilliseconds {
       guard ProcFile.lines("/proc/\(process)/status")["TracerPid"] == "\(getpid())" else { break }
       usleep(1_000)

@@ -61,8 +61,8 @@ extension TargetFacts {
     securityLabel = MachineFacts.label(of: "\(processID)")
     var information = stat()
     if stat("/proc/\(processID)/maps", &information) == 0, userIDs.count > 1 {
-      // If a process denies access, its files in /proc belong to root (proc(5)). Its directory in /proc still belongs
-      // to the process's user.
+      // If a process denies access, its files in /proc belong to root (proc(5)). The directory of the process in /proc
+      // still belongs to the process's user.
       isDumpable = information.st_uid == userIDs[1]
     }
     let (here, there) = ("/proc/self/ns/user", "/proc/\(processID)/ns/user")
@@ -102,7 +102,7 @@ extension TargetFacts {
     if case .elf(let outline)? = try? ExecutableKind.read(path: link), outline.containsSwiftRuntime { hasSwift = true }
   }
 
-  /// Reads the process's images. This is also the attempt to read its memory.
+  /// Reads the process's loaded images. This is also the attempt to read its memory.
   private mutating func noteOutline(_ surroundings: CheckSurroundings, _ trials: inout TrialFacts) {
     guard unsuitability == nil || unsuitability.map({ if case .traced = $0 { true } else { false } }) == true else {
       return
@@ -120,7 +120,7 @@ extension TargetFacts {
     if names.contains("libswiftCore.so") { hasSwift = true }
     if let runtime { swiftVersion = Self.swiftVersion(outline.files.byBuildID[runtime.buildID]?.first ?? runtime.path) }
     let search = DebugFileSearch().among(outline.files)
-    // Choose images as a report does, which does not need lines for system libraries.
+    // Choose loaded images as a report does: it needs no lines for system libraries.
     let own = outline.images.filter {
       $0.path.hasPrefix("/") && !SystemCode.isSystemImage($0.path) && !SystemCode.isOfOperatingSystem($0.path)
     }
@@ -143,7 +143,7 @@ extension TargetFacts {
   }
 
   /// Finds the version by names that only newer runtimes export (docs/runtimes.md). 6.2.3 and 6.3.1 export
-  /// `_swift_concurrency_debug_asyncTaskSize`; 6.1.2 also exports the layout's version.
+  /// `_swift_concurrency_debug_asyncTaskSize`. 6.1.2 and later export the version of the task layout.
   static func swiftVersion(_ path: String) -> SwiftVersion {
     let size = "_swift_concurrency_debug_asyncTaskSize", layout = "_swift_concurrency_debug_internal_layout_version"
     let executor = "swift_task_getPreferredTaskExecutor"
@@ -200,8 +200,8 @@ extension TargetFacts {
 }
 
 extension DirectoryFacts {
-  /// Sets `writeError` if another user may not write to the directory. Judges by the mode bits alone, because access
-  /// control lists do not show here.
+  /// Sets `writeError` if another user may not write to the directory. Uses only the mode bits, since access control
+  /// lists are not visible here.
   mutating func note(writer: UInt32?, groups: [UInt32], of path: String) {
     var information = stat()
     guard writeError == 0, let writer, writer != geteuid(), stat(path, &information) == 0 else { return }

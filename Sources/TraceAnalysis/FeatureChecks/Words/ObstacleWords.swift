@@ -170,7 +170,8 @@ struct ObstacleWords {
 
   private func escaped(_ text: String) -> String { PlainText.escaped(text) }
 
-  /// Returns words for a directory. A directory in the process's own view of files has its path in that view.
+  /// Returns words for a directory. For a directory in the checked process's own view of files, the words have its path
+  /// in that view.
   private func place(_ path: String) -> String {
     let root = "/proc/\(facts.target?.processID ?? 0)/root"
     return path.hasPrefix(root + "/") ? "\(escaped(String(path.dropFirst(root.count)))) of the process" : escaped(path)
