@@ -1,14 +1,14 @@
 // A tree of function activations: which activation called which.
 
 /// A tree of activations. The parent of an activation is its caller, if the caller is known. The tree grows as stacks
-/// are examined. It numbers its activations itself, from 0. Takes 12 bytes per activation.
+/// are examined. Activations are numbered from 0 in order of addition. Memory: 12 bytes an activation.
 ///
-/// Each activation also keeps a link to an activation further out. The lengths of these links follow the digits of a
-/// skew binary number, so a walk outwards takes O(log depth) steps. Source: E. W. Myers, "An applicative random-access
+/// Each activation also has a link to an activation further out. The lengths of these links follow the digits of a skew
+/// binary number, so a walk outwards takes O(log depth) steps. Source: E. W. Myers, "An applicative random-access
 /// stack", Information Processing Letters 17 (1983).
 struct ActivationTree {
   private struct Activation: BitwiseCopyable {
-    /// The activation itself if its caller is not known.
+    /// The calling activation; the activation itself if the caller is not known.
     var caller: UInt32
     /// The activation further out; the activation itself if its caller is not known.
     var jump: UInt32
@@ -18,7 +18,8 @@ struct ActivationTree {
 
   var count: Int { activations.count }
 
-  /// Adds an activation, and returns its number: the `count` before the call. It must fit into 32 bits. O(1).
+  /// Adds an activation, and returns its number, which equals `count` before the call. The number must fit into 32
+  /// bits. O(1).
   ///
   /// - Parameter caller: nil if the caller is not known.
   @discardableResult

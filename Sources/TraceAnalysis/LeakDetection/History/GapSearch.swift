@@ -9,7 +9,7 @@ struct GapSearch {
   private(set) var counts = CountComparison()
   private let reader: TraceReader
 
-  /// `shapes`: for each shape of history, the number of blocks that have it, and one of them as an example.
+  /// `shapes`: for each shape of history, the number of blocks with this shape, and one of these blocks as an example.
   init(
     _ reader: TraceReader, _ allocations: AllocationAnalysis, shapes counted: [(blocks: UInt64, first: BlockHistory)]
   ) {
@@ -33,7 +33,8 @@ struct GapSearch {
 
   mutating func add(_ gap: HistoryGap) { gaps.append(gap) }
 
-  /// Checks what needs no image: the balance of a freed object must be at most 1, and each release must have a retain.
+  /// Makes the checks that need no heap image. The balance of a freed object must be at most 1, and each release must
+  /// have a retain.
   mutating func check(_ shapes: [(blocks: UInt64, first: BlockHistory)], unmatchedReleases: UInt64) {
     let unbalanced = shapes.filter {
       $0.first.isFreed && $0.first.events[0].operation == .object && $0.first.balance > 1
@@ -46,7 +47,7 @@ struct GapSearch {
     }
   }
 
-  /// Compares the balances of the chosen blocks with the reference counts in the image.
+  /// Compares the balances of the chosen blocks with the reference counts in the heap image.
   mutating func compare(
     _ choice: RetainHistory.Choice, _ balances: RetainBalances, _ blocks: [LiveBlock], _ image: HeapImage,
     _ snapshot: TraceSnapshot

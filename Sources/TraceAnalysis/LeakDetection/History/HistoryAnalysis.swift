@@ -6,8 +6,8 @@ import TraceSymbolication
 
 /// Finds out where the objects of a query were retained and released. For one thread at a time.
 ///
-/// Takes two or three passes over the events. They find the objects, find the last object at an address if the query
-/// needs it, and collect the objects' events.
+/// Takes two or three passes over the events. The first finds the objects. If needed, another finds the last object at
+/// an address. The last collects the objects' events.
 package final class HistoryAnalysis {
   let reader: TraceReader
   private let allocations: AllocationAnalysis
@@ -16,8 +16,8 @@ package final class HistoryAnalysis {
   let places: RetainPlaces
   package private(set) var diagnostics = TraceDiagnostics()
 
-  /// `allocations` must have been made with the same snapshot. Without a snapshot, histories end at the end of the
-  /// trace. `imageLimit`: the limit for the heap image; nil for the part that the reader's memory limit leaves.
+  /// `allocations` must come from the same snapshot. Without a snapshot, histories end at the end of the trace.
+  /// `imageLimit`: the memory limit of the heap image; nil for the memory that the reader's limit leaves.
   package init(
     _ reader: TraceReader, _ allocations: AllocationAnalysis, snapshot: TraceSnapshot?, naming: any FrameNaming,
     imageLimit: MemoryLimit? = nil
@@ -31,8 +31,8 @@ package final class HistoryAnalysis {
     places = RetainPlaces(allocations.definitions, naming: naming)
   }
 
-  /// Returns nil if nothing matches. Also returns nil if the trace is not trusted and its file is too small for so many
-  /// passes; the reader's `refusedPass` then records the refusal.
+  /// Returns nil if nothing matches. Also returns nil if the trace is not trusted and its file is too small to justify
+  /// the passes; the reader's `refusedPass` then records the refusal.
   package func report(_ query: RetainQuery) -> HistoryReport? {
     if case .address(let address) = query {
       if snapshot != nil, let block = liveBlock(at: address) { return report(.blocks([block.identity]), isLive: true) }
@@ -65,7 +65,7 @@ package final class HistoryAnalysis {
     LastBlock.find(address, in: reader)
   }
 
-  /// The sites of Swift objects whose type, or a function in whose stack, matches the query.
+  /// The sites of Swift objects that match the query by their type, or by a function on their stack.
   private func sites(_ query: RetainQuery) -> Set<SiteID> {
     let objects = allocations.sites.indices.filter { allocations.sites[$0].operation == .object }
     switch query {
@@ -160,8 +160,8 @@ package final class HistoryAnalysis {
     var pairing: RetainPairing
   }
 
-  /// Limit of the pairs of places that are compared to pair the retains of all objects of a report. They take a second
-  /// or two.
+  /// Maximum number of pairs of places that are compared to pair the retains of all objects of a report. The
+  /// comparisons take a second or two.
   static let comparisonLimit = 1 << 26
 
   func pair(_ history: BlockHistory, _ spareComparisons: inout Int) -> Paired {
@@ -177,8 +177,8 @@ package final class HistoryAnalysis {
     var steps = zip(history.events, places).enumerated().map { index, pair in
       RetainPairing.Step(place: pair.1, change: pair.0.change, isAllocation: index == 0)
     }
-    // An object is freed without a release if the compiler knows that a reference is the last one, or if an initialiser
-    // fails.
+    // An object is freed without a release in two cases: the compiler knows that a reference is the last one, or an
+    // initialiser fails.
     if history.isFreed, isObject, history.balance == 1 { steps[steps.count - 1].change = -1 }
     return Paired(
       events: history.events, places: places,

@@ -5,7 +5,7 @@ import TextWriting
 import TraceReading
 import TraceSymbolication
 
-/// A place where references were taken or given up.
+/// A place where code took or released references.
 package struct HistoryPlace: Hashable, Sendable {
   /// The program's innermost function; nil if the stack has none. For an allocation, initialisers of the allocated type
   /// are skipped.
@@ -26,11 +26,12 @@ package struct ObjectHistory: Sendable {
     package var place: HistoryPlace
     /// Seconds since the allocation; nil if the clock's rate is unknown.
     package var seconds: Double?
-    /// The number of strong references after the event, by the balance.
+    /// The number of strong references after the event, according to the balance.
     package var strong: Int64
     /// Numbers, from 1, of the rows that this row is paired with.
     package var partners: [Int]
-    /// The number of unpaired references: for a retain, those never released; for a release, those not seen taken.
+    /// The number of unpaired references. For a retain: references that were never released. For a release: references
+    /// whose retain was not seen.
     package var rest: Int64
   }
 
@@ -42,32 +43,32 @@ package struct ObjectHistory: Sendable {
 /// The references taken at one place, summed over all objects of the query.
 package struct RetainSite: Sendable {
   package var place: HistoryPlace
-  /// `allocated`, `retain` and so on.
+  /// The operation that took the references, such as the allocation or a retain.
   package var operation: Operation
   package var taken: UInt64
   package var givenUp: UInt64
-  /// The number of objects that it took references of.
+  /// The number of objects whose references this place took.
   package var objects: UInt64
   /// The number of objects with references from this place that were never released.
   package var openObjects: UInt64
-  /// The places where the references were given up; those with the most references come first.
+  /// The places that released the references, in descending order of references.
   package var givenUpAt: [(place: HistoryPlace, count: UInt64)]
 
   package var rest: UInt64 { taken - min(taken, givenUp) }
 }
 
-/// The relation of the balances to the reference counts in memory.
+/// The numbers of objects by how their balances compare with the reference counts in memory.
 package struct CountComparison: Hashable, Sendable {
   package var equal: UInt64 = 0
   package var different: UInt64 = 0
-  /// Objects whose count is not in the image, or that are never freed.
+  /// Objects whose count the heap image lacks, or that are never freed.
   package var unknown: UInt64 = 0
 }
 
 /// The answer to `leaktrace history`.
 package struct HistoryReport: Sendable {
   package enum Scope: Sendable {
-    /// The objects that were live when a heap image was taken, with their history up to the image.
+    /// The objects that were live when a heap image was taken, with their history up to the heap image.
     case live(TraceSnapshot)
     /// All matching objects that were ever allocated.
     case ever
@@ -80,11 +81,11 @@ package struct HistoryReport: Sendable {
   package var object: ObjectHistory?
   /// The address of the object that is shown as an example.
   package var example: RuntimeAddress
-  /// The count in the image, if one object was asked about and the image has it.
+  /// The reference count in the heap image. Nil unless the query is for one object, and the heap image has its count.
   package var count: ReferenceCount?
-  /// In descending order of references never released, then of references taken.
+  /// In descending order of references that were never released, then of references taken.
   package var sites: [RetainSite]
-  /// Places that gave up references whose retains were not seen.
+  /// Places that released references whose retains were not seen.
   package var unmatchedReleases: [(place: HistoryPlace, count: UInt64)]
   package var counts: CountComparison
   /// The reasons why the history is or may be incomplete, or could not be checked; empty if there are none.
@@ -113,10 +114,10 @@ package enum HistoryGap: Hashable, Sendable {
   /// Objects whose balance differs from the count in memory, without a known explanation.
   case different(objects: UInt64)
   case unmatchedReleases(UInt64)
-  /// Objects whose memory was freed with references left over.
+  /// Objects whose memory was freed although references remained.
   case freedUnbalanced(objects: UInt64)
 
-  /// Whether references may be missing from the history, or counts may be wrong. The other gaps only prevent a check or
+  /// True if references may be missing from the history, or counts may be wrong. The other gaps only prevent a check or
   /// the naming of places.
   package var isIncomplete: Bool {
     switch self {

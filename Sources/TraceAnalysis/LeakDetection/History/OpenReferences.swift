@@ -11,9 +11,9 @@ package struct OpenReference: Hashable, Sendable {
 }
 
 extension HistoryAnalysis {
-  /// Returns the references of each block that were not released by `endTime`, in ticks; oldest first. Blocks without a
-  /// history are left out. Takes one pass over the events. Returns an empty result if there are too many events to
-  /// keep.
+  /// Returns the references of each block that were not released by `endTime`, in ticks; oldest first. Leaves out
+  /// blocks without a history. Takes one pass over the events. Returns an empty result if the events exceed the memory
+  /// limit.
   func openReferences(of blocks: [LiveBlock], until endTime: UInt64) -> [BlockIdentity: [OpenReference]] {
     guard !blocks.isEmpty else { return [:] }
     let collected = ChosenHistories.collect(blocks, until: endTime, in: reader)

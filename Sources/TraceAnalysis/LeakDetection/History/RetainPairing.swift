@@ -1,13 +1,13 @@
-// Pairs each release with the retain that it gave up.
+// Pairs each release with the retain whose reference it released.
 
 import TraceReading
 
-/// Pairs the retains and releases of one object. The runtime only counts: nothing records which reference a release
-/// gives up. The rules assume how Swift code is compiled: code that takes a reference gives it up, or hands it to code
-/// that does.
+/// Pairs the retains and releases of one object. The runtime only counts references, so nothing records which reference
+/// a release ends. The rules rely on how Swift compiles code: code that takes a reference releases it, or passes it to
+/// code that does.
 ///
 /// Each rule is applied to the whole history before the next rule. A release is only paired with an earlier retain. A
-/// rule says which retains a release may take, and which of several it takes:
+/// rule defines the retains that a release may take, and which one it takes if there are several:
 ///
 /// 1. Retains in the activation and at the line of the release: the last one.
 /// 2. The last release in the activation that allocated the object takes the allocation, which counts as a retain.
@@ -15,19 +15,18 @@ import TraceReading
 /// 4. Retains in an activation that called the activation of the release, or was called by it, directly or through
 ///    others: the last one in the nearest activation.
 /// 5. Retains in other activations of the same function: the last one.
-/// 6. Retains in functions of the same type, as when one method stores a reference and `deinit` gives it up: the oldest
-///    one.
+/// 6. Retains in functions of the same type, such as a method that stores and a `deinit` that releases: the oldest one.
 /// 7. All other retains: the oldest one.
 ///
-/// After these rules, no earlier retain may be left for a release, although later releases took earlier retains. The
-/// release then takes the retain of the last such later release, which is paired again by rule 7. So no release is left
-/// over, unless more references were given up than taken.
+/// After these rules, a release may be left without an earlier retain, although later releases took earlier retains.
+/// The release then takes the retain of the last such later release. That later release is paired again by rule 7. So
+/// no release is left over, unless more references were released than taken.
 ///
 /// An activation is identified by its function and by the stack of its caller, so two calls from the same place count
 /// as one activation.
 ///
-/// O(events · rules), and for rule 4 O(places² · log depth). Rule 4 is skipped beyond `placeLimit` places, and when the
-/// comparisons for many objects would take too long together.
+/// O(events · rules), and O(places² · log depth) for rule 4. Rule 4 is skipped if there are more than `placeLimit`
+/// places, or if the comparisons for many objects would take too long together.
 struct RetainPairing {
   struct Step {
     /// Index into the places.
@@ -64,8 +63,8 @@ struct RetainPairing {
     self.init(steps, places: places, activations: activations, spareComparisons: &spare)
   }
 
-  /// `activations`: the activations that the places' scopes number. `spareComparisons`: the number of pairs of places
-  /// that rule 4 may still compare, for this object and the following ones.
+  /// `activations`: the activations that the places' scopes refer to by number. `spareComparisons`: the number of pairs
+  /// of places that rule 4 may still compare, for this object and the following ones.
   init(_ steps: [Step], places: [RetainPlace], activations: ActivationTree, spareComparisons: inout Int) {
     self.steps = steps
     self.places = places
@@ -152,8 +151,8 @@ struct RetainPairing {
     }
   }
 
-  /// A link from a retain before the present step to a release after it. Links to the latest releases come first; among
-  /// links to one release, the one with the earliest retain.
+  /// A link from a retain before the present step to a release after it. Links to the latest releases come first. Among
+  /// links to one release, the link with the earliest retain comes first.
   private struct Spanning: Comparable {
     var givenUp: Int
     var number: Int

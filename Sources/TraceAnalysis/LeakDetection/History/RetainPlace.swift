@@ -1,9 +1,9 @@
-// Places where references are taken and given up: stacks, as the pairing of retains needs them.
+// Places where code takes and releases references: stacks, in the form that the pairing of retains needs.
 
 import TraceReading
 import TraceSymbolication
 
-/// The facts of a stack that pairing compares. `RetainPlaces` assigns the numbers.
+/// The facts of a stack that pairing compares. `RetainPlaces` assigns the numbers in it.
 struct RetainPlace: Hashable {
   /// The activation of the program's innermost function; nil if the stack has none.
   var scope: Int?
@@ -15,8 +15,8 @@ struct RetainPlace: Hashable {
   var owner: Int?
 }
 
-/// Names stacks. Each stack is named once, and so is each frame that deep stacks share. So the total cost is
-/// proportional to the number of distinct frames. For one thread at a time.
+/// Names stacks. Names each stack once, and also each frame that deep stacks share. So the total cost is proportional
+/// to the number of distinct frames. For one thread at a time.
 final class RetainPlaces {
   private let definitions: TraceDefinitions
   private let naming: any FrameNaming
@@ -38,7 +38,7 @@ final class RetainPlaces {
 
   private struct Key: Hashable {
     var stack: StackID
-    /// The type whose initialisers are skipped; empty if none are.
+    /// The type whose initialisers are skipped; empty if no initialisers are skipped.
     var allocates: String
   }
   private struct Scope: Hashable {
@@ -80,8 +80,8 @@ final class RetainPlaces {
     self.naming = naming
   }
 
-  /// Returns the index of a stack's place. `allocating`: the name of the type that is allocated there. Its initialisers
-  /// do not count as the place, because the new reference goes to their caller.
+  /// Returns the index of a stack's place. `allocating`: the name of the type that is allocated there. The type's
+  /// initialisers do not count as the place, because the new reference goes to their caller.
   func place(of stack: StackID, allocating type: String = "") -> Int {
     let key = Key(stack: stack, allocates: type)
     if let index = known[key] { return index }
@@ -106,7 +106,8 @@ final class RetainPlaces {
     naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image })
   }
 
-  /// Returns a search for stacks with a function that fits. Linear in the frames that were not examined before.
+  /// Returns a search for stacks with a function that satisfies `fits`. Linear in the frames that were not examined
+  /// before.
   func search(_ fits: @escaping (SourceFrame) -> Bool) -> StackSearch {
     StackSearch(definitions.stacks) { [definitions, naming] frame in
       naming.frames(for: frame.key, in: frame.image.map { definitions.images[$0].image }).contains(where: fits)
@@ -181,8 +182,8 @@ final class RetainPlaces {
     return result
   }
 
-  /// Returns the innermost function from `stack` outwards that is the program's and not an initialiser of the type. If
-  /// all are initialisers, returns the innermost one. `stack` must be a frame of the program.
+  /// Returns the innermost function from `stack` outwards that is the program's and is not an initialiser of the type.
+  /// If all functions are initialisers, returns the innermost one. `stack` must be a frame of the program.
   private func withoutInitialisers(_ stack: StackID, of type: String) -> Found {
     var chain: [StackID] = []
     var result: Found?
@@ -201,7 +202,7 @@ final class RetainPlaces {
         node = nearest(of: definitions.stacks.parent(of: node)).program
       }
     }
-    // If all are initialisers, each stack keeps its own frame.
+    // If all functions are initialisers, each stack keeps its own frame.
     for node in chain { initialisers[Key(stack: node, allocates: type)] = result ?? Found(stack: .empty, index: -1) }
     return result ?? Found(stack: stack, index: 0)
   }

@@ -2,14 +2,14 @@
 
 import TraceSymbolication
 
-/// A change that fixes the cause of a finding, or a place to look at. `AdviceWords` has the sentence for each case.
+/// A change that fixes the cause of a finding, or a place to examine. `AdviceWords` has the sentence for each case.
 ///
 /// Types are written as in source, without modules and generic arguments. A field is written with the type that
 /// declares the field: `Room.players`.
 package enum Advice: Hashable, Sendable {
-  /// A sentence of the platform's rules, or of a digest.
+  /// A sentence from the platform's rules, or from a digest.
   case sentence(String)
-  /// Nothing shows which code asked for the memory. A recording from the program's start would show it.
+  /// Nothing shows which code requested the memory. A recording from the program's start would show it.
   case recordFromStart
   /// The library keeps the objects that the program's closures captured.
   case captureWeaklyForLibrary
@@ -66,7 +66,7 @@ package enum Advice: Hashable, Sendable {
     case unknown
   }
 
-  /// How the wait ends: the deinit of the object that the task kept must do this.
+  /// How the wait ends. The `deinit` of the object that the task kept must do this.
   package enum TaskEnd: Hashable, Sendable {
     case cancelOrFinishStream
     case cancelOrFinishAwaited

@@ -40,8 +40,8 @@ extension Advice {
     }
   }
 
-  /// Returns the line that released the object that could have resumed the task. Returns nil if the line is in the
-  /// task's code, or in the function that started the task.
+  /// Returns the line that released the object that could have resumed the task. Nil if the line is in the task's code,
+  /// or in the function that started the task.
   private static func givenUp(_ finding: Finding, _ evidence: AdviceEvidence) -> TaskChange? {
     guard let task = finding.path.first,
       let place = evidence.lastRelease(ofResumerOf: task.address)?.place, place.kind == .user,
@@ -69,7 +69,7 @@ extension Advice {
         variable: function.isMethod(of: type) ? "self" : nil, type: type, site: .closure(function))
       return .capture(capture, then: .cancelOrFinishStream)
     }
-    // A variable of the task keeps the object, such as the variable of a `guard let self` in front of a loop.
+    // A variable of the task keeps the object, such as the variable of a `guard let self` before a loop.
     if let index = finding.path.indices.dropFirst().first(where: {
       finding.path[$0].kind == .object && finding.path[$0].library == nil
     }),

@@ -1,4 +1,4 @@
-// Facts from the heap and the events about the objects of a finding, beyond its path.
+// Facts from the heap and the events about the objects of a finding. The finding's path does not have them.
 
 import HeapAnalysis
 import TraceReading
@@ -24,7 +24,7 @@ struct AdviceEvidence {
   /// A reference that was taken and never released.
   struct OpenReference {
     var place: SourceFrame?
-    /// Whether the reference is the first one, from the object's allocation.
+    /// True if the reference is the first one, from the object's allocation.
     var isAllocation: Bool
   }
 
@@ -42,7 +42,7 @@ struct AdviceEvidence {
   private var open: [RuntimeAddress: OpenReference] = [:]
   private var siblings: [RuntimeAddress: Siblings] = [:]
   private var passages: [RuntimeAddress: SiblingContrast.Passage] = [:]
-  /// By address of a task: the address of the object that other code uses to resume the task.
+  /// The object that other code uses to resume a task. Keys and values are addresses; the keys are tasks.
   private var resumers: [RuntimeAddress: RuntimeAddress] = [:]
   /// Whether the trace has retains and releases, which `history` can show.
   private(set) var hasHistory = true
@@ -56,7 +56,7 @@ struct AdviceEvidence {
   /// Counts for the site of a lost block. Nil unless the finding has all live blocks of the site, and other blocks of
   /// the site were freed.
   func siblings(of address: RuntimeAddress) -> Siblings? { siblings[address] }
-  /// The line that a survivor's siblings passed before they were freed.
+  /// The line that the siblings of a survivor passed before they were freed.
   func passage(besides address: RuntimeAddress) -> SiblingContrast.Passage? { passages[address] }
   /// The last release of the object that other code uses to resume a task.
   func lastRelease(ofResumerOf task: RuntimeAddress) -> Release? { resumers[task].flatMap { lives[$0]?.lastRelease } }
@@ -67,8 +67,8 @@ struct AdviceEvidence {
     return graph.birthOrder(of: a) < graph.birthOrder(of: b)
   }
 
-  /// Returns whether a reference is in an `any P` whose protocol also allows structures. In such a value, the pointer
-  /// to the type follows the buffer for the value.
+  /// Returns whether a reference is in an `any P` whose protocol also allows structures. In such a value, a pointer to
+  /// the type follows the buffer.
   func isInOpaqueExistential(_ step: Finding.Step, target: Finding.Step) -> Bool {
     guard let graph, let name = step.reference?.name, let source = node(step.address, graph),
       let node = node(target.address, graph),
@@ -84,7 +84,7 @@ struct AdviceEvidence {
     return false
   }
 
-  /// Returns the names of the program's classes to whose objects the block refers.
+  /// Returns the names of the program's classes whose objects the block refers to.
   func programTypes(referredToBy address: RuntimeAddress) -> [String] {
     guard let graph, let node = node(address, graph) else { return [] }
     var names: [String] = []
@@ -98,7 +98,7 @@ struct AdviceEvidence {
   }
 
   /// Returns the closures that an object keeps and that capture the object. All of them must release the object before
-  /// it is freed. Closures of packages are omitted, since the programmer cannot change them. Sorted by place.
+  /// the object is freed. Leaves out closures of packages, since the programmer cannot change them. Sorted by place.
   func closures(keptByAndKeeping address: RuntimeAddress) -> [SourceFrame] {
     guard let graph, let naming, let object = node(address, graph) else { return [] }
     var found: [SourceFrame] = []
@@ -146,12 +146,12 @@ struct AdviceEvidence {
 
   // MARK: Events
 
-  /// Maximum number of objects whose events are collected. For further objects only the heap is used.
+  /// Maximum number of objects whose events are collected. For other objects, only the heap is used.
   private static let objectLimit = 2_000
 
   /// Adds facts from the retains and releases for some kinds of findings: cycles that closures do not explain, lost
-  /// objects, tasks that no code resumes, and survivors whose siblings were freed. If there are such findings, this
-  /// reads the events once more.
+  /// objects, tasks that no code resumes, and survivors whose siblings were freed. Reads the events once more if there
+  /// are such findings.
   mutating func add(_ findings: [Finding], _ model: HeapModel, _ reader: TraceReader, _ naming: any FrameNaming) {
     guard let graph else { return }
     hasHistory = !reader.header.lacksHistory
@@ -214,8 +214,8 @@ struct AdviceEvidence {
 
   private typealias SitesByAddress = [RuntimeAddress: Set<SiteID>]
 
-  /// Returns the allocation sites of each survivor that a finding shows, and of its siblings, by the survivor's
-  /// address. One function contains all sites of a survivor, and some of their objects were freed.
+  /// Returns the allocation sites of each survivor that a finding shows, and of its siblings. The key is the survivor's
+  /// address. One function contains all sites of a survivor, and some objects of these sites were freed.
   private func siblingSites(_ findings: [Finding], _ model: HeapModel, _ graph: ObjectGraph) -> SitesByAddress {
     guard hasHistory, let naming else { return [:] }
     var result: SitesByAddress = [:]
@@ -290,6 +290,6 @@ struct AdviceEvidence {
     return OpenReference(place: place, isAllocation: index == 0)
   }
 
-  /// Maximum length of a history that is paired. Pairing a longer history takes some seconds.
+  /// Maximum length of a history that is paired. Pairing a longer history takes several seconds.
   private static let pairedEvents = 20_000
 }

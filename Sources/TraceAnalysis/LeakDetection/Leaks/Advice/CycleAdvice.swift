@@ -10,7 +10,7 @@ struct CycleAdvice {
   private var path: [Finding.Step] { finding.path }
   private var names: SourceNames { cut.names }
 
-  /// By type: how to end a cycle of the type's objects.
+  /// Advice for ending a cycle, by type of the cycle's objects.
   private let types: RuleTable
   /// By field: advice for a field that keeps a closure after the closure has run.
   private let fields: RuleTable
@@ -36,8 +36,8 @@ struct CycleAdvice {
       }
     }
     var change = self.change ?? (sentences.isEmpty ? clearing : nil)
-    // The sentence names the property that the program sets. The field on the path is the library's own, so the program
-    // cannot clear it.
+    // The sentence names the property that the program sets. The field on the path belongs to the library, so the
+    // program cannot clear the field.
     if isOfLibrarysField, case .capture(let capture, or: .clear) = change { change = .capture(capture, or: nil) }
     return sentences.map { .sentence($0) } + (change.map { [.cycle($0)] } ?? [])
   }
@@ -118,7 +118,7 @@ struct CycleAdvice {
 
   // MARK: Fields
 
-  /// Returns nil if no field of the program's is known. Advice about a nameless reference leads to no line.
+  /// Returns nil if no field of the program is known. Advice about a nameless reference leads to no line.
   private func breaking(_ link: CycleCut.Link) -> Advice.CycleChange? {
     let owner = SourceNames.plain(path[link.to].type)
     if cut.canBeWeak(link) {

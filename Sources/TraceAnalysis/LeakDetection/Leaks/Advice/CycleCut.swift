@@ -2,15 +2,15 @@
 
 import TraceSymbolication
 
-/// Chooses the reference that leads back to the object that was held from outside until the end. If the program cuts
-/// this reference, the object and all that it owns are freed with the last reference from outside.
+/// Chooses the reference that leads back to the object that code outside the cycle released last. If the program cuts
+/// this reference, the last release from outside frees the object and everything that it owns.
 struct CycleCut {
   /// A variable that a closure of the program captures.
   struct Capture {
     var variable: String
     /// The closure's function.
     var closure: SourceFrame?
-    /// The step whose reference leads to the closure.
+    /// The step whose reference leads to the closure; nil if there is none.
     var holder: Int?
     /// The step of the object that the closure keeps.
     var target: Int
@@ -25,7 +25,7 @@ struct CycleCut {
     }
   }
 
-  /// A reference from one object of the program to the next object on the path. Collections and boxes may be in
+  /// A reference from one object of the program to the next object on the path. There may be collections and boxes in
   /// between.
   struct Link: Equatable {
     /// The step of the first object. Its reference is the field.
@@ -94,13 +94,13 @@ struct CycleCut {
     return frame.kind == .user || frame.kind == .thunk && frame.imagePath.map { !SystemCode.isSystemImage($0) } ?? false
   }
 
-  /// Returns whether a step is something that can be captured weakly.
+  /// Returns whether a step can be captured weakly.
   private static func isObject(_ step: Finding.Step) -> Bool {
     step.kind == .task || step.kind == .object && !SystemCode.isSystemModule(SourceNames.module(step))
   }
 
-  /// The program's function that gave a closure to a library, and the object that the closure keeps. Only the memory of
-  /// the closure is known.
+  /// The program's function that passed a closure to a library, and the object that the closure keeps. Only the memory
+  /// of the closure is known.
   var block: (frame: SourceFrame, target: Int)? {
     for index in path.indices
     where path[index].kind == .object && SystemCode.isSystemModule(SourceNames.module(path[index])) {
@@ -122,7 +122,7 @@ struct CycleCut {
 
   // MARK: Fields
 
-  /// Ends of names that programs use for references to an owner, and seldom for other references.
+  /// Endings of names that programs use for references to an owner, and seldom for other references.
   private static let ownerNames = ["delegate", "datasource", "parent", "owner", "superview", "previous", "prev"]
 
   private func hasOwnerName(_ link: Link) -> Bool {
@@ -180,13 +180,12 @@ struct CycleCut {
       }
       return leadsToOwned || owned.isEmpty && leadsBack ? 4 : 7
     }
-    // The last of equal links is chosen: a path begins with the object that was made first, so the last link leads
-    // back.
+    // Choose the last of equal links. A path begins with the object that was made first, so the last link leads back.
     return links.enumerated().min { (rank($0.element), -$0.offset) < (rank($1.element), -$1.offset) }?.element
   }
 
-  /// Returns whether to cut a field rather than a capture. An object that passes on a method of another object owns
-  /// that object. One example is a wrapper that hides the object's type.
+  /// Returns whether to cut a field instead of a capture. An object that passes on a method of another object owns the
+  /// other object. For example, a wrapper that hides the object's type does this.
   func prefers(_ link: Link, to capture: Capture) -> Bool {
     guard canBeWeak(link), let name = capture.closure?.closureName, name.hasPrefix(SourceFrame.methodReference) else {
       return false
@@ -196,8 +195,8 @@ struct CycleCut {
     return owner.map { $0 != type && !$0.hasSuffix(".\(type)") } ?? false
   }
 
-  /// The first step of a ring: three or more objects of one type that hold one another by the same field. No reference
-  /// of a ring leads back more than the others. Nil for other cycles.
+  /// The first step of a ring: three or more objects of one type that hold one another by the same field. In a ring, no
+  /// reference leads back more clearly than the others. Nil for other cycles.
   var ring: Finding.Step? {
     guard path.count > 2, let first = path.first, first.kind == .object, let name = first.reference?.name,
       SourceNames.isWord(name)
@@ -209,12 +208,12 @@ struct CycleCut {
     return isRing ? first : nil
   }
 
-  /// Steps of the objects that code outside of the cycle released last. Empty if they are not known, or if they are all
-  /// objects of the cycle.
+  /// The steps of the objects that code outside the cycle released last. Empty if they are not known, or if they are
+  /// all objects of the cycle.
   ///
-  /// After the last release from outside, nothing leads to the cycle, so no later release comes from outside. Objects
-  /// that one function released together had the same owner. Objects that this function made count as well: the
-  /// compiler may pass on a local variable's last reference without a release.
+  /// After the last release from outside, nothing leads to the cycle, so no later release comes from outside. If one
+  /// function released several objects, they had the same owner. Objects that this function made count as well: the
+  /// compiler may pass on the last reference of a local variable without a release.
   private var outsideOwned: Set<Int> {
     let objects = path.indices.filter { path[$0].kind == .object }
     let lives = objects.compactMap { index in evidence.life(of: path[index].address).map { (index, $0) } }

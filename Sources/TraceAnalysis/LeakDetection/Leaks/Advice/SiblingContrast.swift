@@ -1,4 +1,4 @@
-// Finds the line that freed objects passed before their end, and survivors did not.
+// Finds the line that freed objects passed before they ended, and that survivors did not pass.
 
 import TraceReading
 import TraceSymbolication
@@ -16,13 +16,13 @@ struct SiblingContrast {
     var freed: UInt64
   }
 
-  /// Minimum number of freed objects. Fewer objects show little.
+  /// Minimum number of freed objects. With fewer objects, the contrast proves little.
   private static let minFreed: UInt64 = 4
   /// Minimum share of the freed objects that passed the line.
   private static let minShare = 0.75
   /// Maximum share of the survivors that passed the line.
   private static let maxShareOfSurvivors = 0.05
-  /// Maximum number of distinct stacks. The frames of each stack have to be named.
+  /// Maximum number of distinct stacks, since the frames of each stack must be named.
   private static let stackLimit = 4_096
 
   private struct Line: Hashable {
@@ -86,7 +86,7 @@ struct SiblingContrast {
     return best.map { Passage(place: $0.value.place, passed: $0.value.freed, freed: freed) }
   }
 
-  /// Returns the program's lines on a stack, innermost first. Lines of a `deinit` are omitted: they run because the
+  /// Returns the program's lines on a stack, innermost first. Leaves out lines of a `deinit`: they run because the
   /// object ends.
   private static func lines(of frames: [SourceFrame]) -> [(line: Line, place: SourceFrame)] {
     frames.compactMap { frame in

@@ -2,8 +2,8 @@
 
 import TraceSymbolication
 
-/// Names that a reader can search for: fields with the types that declare them. Positions in a collection are not
-/// names.
+/// Names that a reader can search for: fields together with the types that declare them. Positions in a collection are
+/// not names.
 struct SourceNames {
   let path: [Finding.Step]
   let isCycle: Bool
@@ -23,7 +23,7 @@ struct SourceNames {
   }
 
   /// Returns the field of a step's reference: `Room.players`. For an element of a collection, returns the field that
-  /// has the collection. Returns nil if a closure's variable is closer. O(path).
+  /// has the collection. Nil if a closure's variable is closer. O(path).
   func field(of index: Int) -> String? {
     var index = index
     for _ in path.indices {

@@ -2,7 +2,7 @@
 
 import TraceSymbolication
 
-/// Says where to release the objects, and which capture to make weak so that this release is enough.
+/// Names the place to release the objects, and the capture to make weak so that this release is enough.
 struct SurvivorAdvice {
   private let finding: Finding
   private let retention: Finding.Retention
@@ -65,8 +65,8 @@ struct SurvivorAdvice {
     return step.place.flatMap { $0.kind == .user && $0.line != nil ? $0 : nil }
   }
 
-  /// The program's field that leads to the task. Generic types are skipped: they are wrappers, and a program may have
-  /// many of their objects.
+  /// The program's field that leads to the task. Skips fields of generic types: they are wrappers, and a program may
+  /// have many such objects.
   private var keeper: String? {
     for index in finding.path.indices.prefix(max(0, retention.suspect)).reversed()
     where finding.path[index].kind == .object && !finding.path[index].type.contains("<") {
@@ -120,8 +120,8 @@ struct SurvivorAdvice {
     guard object.kind == .object else { return nil }
     let blocks = finding.path.dropLast().reversed().prefix { $0.kind == .malloc || $0.kind == .closure }
     let frames = blocks.compactMap { $0.place?.kind == .user ? $0.place : nil }
-    // The nearest block is the closure's own memory. Blocks further out may be libdispatch's, which reuses them for
-    // other work.
+    // The nearest block is the closure's own memory. Blocks further out may belong to libdispatch, which reuses them
+    // for other work.
     guard let nearest = frames.first,
       let frame = frames.first(where: { $0.line != nil && $0.function == nearest.function }) ?? frames.first
     else { return nil }

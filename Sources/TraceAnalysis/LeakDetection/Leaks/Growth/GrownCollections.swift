@@ -1,4 +1,4 @@
-// Lists the collections and task groups that grew during the run. The list states facts, and accuses no code.
+// Lists the collections and task groups that grew during the run. The list states facts and blames no code.
 
 import HeapAnalysis
 import TraceReading
@@ -9,39 +9,40 @@ import TraceSymbolication
 package struct GrownCollection: Codable, Hashable, Sendable {
   /// The name of the holder: `Room.log`, a variable, or `task group in serve()`.
   package var holder: String
-  /// The number of objects that have such a collection with elements; 1 for a variable.
+  /// The number of objects that have such a collection with elements. 1 for a variable.
   package var holders: Int
   /// The type of most elements, without modules.
   package var type: String
   package var elements: Int
-  /// Bytes of the elements themselves. For values without memory of their own, bytes of their collections.
+  /// Bytes of the elements themselves. If the elements have no memory of their own, bytes of their collections.
   package var bytes: ByteCount
-  /// The number of live elements that were made before the end of each quarter of the process's events. For values
-  /// without memory of their own, the numbers between two enlargements of their collection are interpolated.
+  /// The number of live elements that were made before the end of each quarter of the process's events. If the elements
+  /// have no memory of their own, the numbers between two enlargements of their collection are interpolated.
   package var quarters: [Int]
 }
 
 /// Examines the collections of the program's own objects and variables.
 ///
-/// No rule hides a collection. It is listed if it has enough elements, and if their number grew until the end of the
-/// run, or for a large part of it. A ring or a cache with a limit replaces its elements, and is not listed. The reader
-/// decides whether growth is intended.
+/// No rule hides a collection. A collection is listed if it has enough elements, and if their number grew until the end
+/// of the run, or for a large part of the run. A ring or a cache with a limit replaces its elements, and is not listed.
+/// The reader decides whether growth is intended.
 struct GrownCollections {
   private let graph: ObjectGraph
   private let naming: FindingNaming
-  /// By type: whether it is one of the program's own classes.
+  /// Whether each type is one of the program's own classes, by index of the type.
   private let ownTypes: [Bool]
   private let unreachable: NodeSet
   private let sites: AllocationSites
-  /// The number of the process's events up to the image.
+  /// The number of the process's events up to the heap image.
   private let lastOrdinal: UInt64
 
-  /// Minimum number of elements. Fewer elements come about by chance.
+  /// Minimum number of elements. Smaller numbers may be due to chance.
   private static let minElements = 16
   /// Minimum share of the elements that the last quarter of the run must have added.
   private static let minLateShare = 0.05
-  /// Minimum share of the process's events between the first and the last element, if the last quarter of the run added
-  /// too few. The last quarter of that time must have added the share `minLateShareOfSpan` of the elements.
+  /// The rule if the last quarter of the run added too few elements. `minSpan`: the minimum share of the process's
+  /// events between the first and the last element. The last quarter of that span must have added at least the share
+  /// `minLateShareOfSpan` of the elements.
   private static let minSpan = 0.4
   private static let minLateShareOfSpan = 0.15
   /// Maximum depth of nested collections that are searched.
@@ -112,12 +113,12 @@ struct GrownCollections {
     var reversed: Link { Link(from: to, to: from) }
   }
 
-  /// Returns lists without a collection: objects of one or two types that hold one another in a row, by a field of each
-  /// type. `besides`: collections whose objects are not reported again.
+  /// Returns lists without a collection: objects of one or two types that hold one another in a chain, with one field
+  /// of each type. `besides`: collections whose objects are not reported again.
   private func chains(besides collections: [GrownCollection]) -> [GrownCollection] {
     var counts: [Link: Int] = [:]
     forEachLink { link, _, _ in counts[link, default: 0] += 1 }
-    // In a row of two types, each type has half of the references.
+    // In a chain of two types, each type has half of the references.
     let wanted = counts.filter { $0.value * 2 >= Self.minElements && counts[$0.key.reversed] != nil }
     guard !wanted.isEmpty else { return [] }
     var links: [Link: (edge: EdgeIndex, source: NodeID, elements: Set<NodeID>)] = [:]
@@ -127,7 +128,7 @@ struct GrownCollections {
     }
     return links.compactMap { link, found -> GrownCollection? in
       guard link.from <= link.to, let back = links[link.reversed] else { return nil }
-      // An object with parts that refer to their owner is no row.
+      // An object with parts that refer to their owner is not a chain.
       let elements = found.elements.filter { graph.nodeTypes[Int($0)] == link.from }
       let isRow =
         link.from == link.to
@@ -165,8 +166,8 @@ struct GrownCollections {
   }
 
   /// Returns the finished child tasks of groups whose results no code has read, by the place that added them to the
-  /// group. Only memory of the runtime refers to such a task. Any other reference is a handle in an object or a
-  /// variable.
+  /// group. Only memory of the runtime refers to such a task. If there is another reference, an object or a variable
+  /// has a handle to the task.
   private func unreadChildren() -> [GrownCollection] {
     var tasks = Set(graph.taskStates.lazy.filter { $0.value == .finished && !unreachable.contains($0.key) }.map(\.key))
     guard tasks.count >= Self.minElements else { return [] }
@@ -223,8 +224,8 @@ struct GrownCollections {
     if isPlain, isCollection(collection), count(of: collection) > 0 { row.plain.append(collection) }
   }
 
-  /// Returns the element count that a collection stores. Returns 0 if the collection is too small for so many elements,
-  /// or if the image does not show the count.
+  /// Returns the element count that a collection stores. 0 if the collection is too small for this count, or if the
+  /// heap image does not have the count.
   private func count(of collection: NodeID) -> UInt64 {
     let block = graph.heap[BlockID(collection)]
     let count = graph.image.word(at: block.address &+ Self.countOffset) ?? 0
@@ -235,10 +236,10 @@ struct GrownCollections {
   /// block.
   private struct Values {
     var count: Int
-    /// The number of elements at the last enlargement: half of the capacity. Nil if the image does not show the
+    /// The number of elements at the last enlargement: half of the capacity. Nil if the heap image does not have the
     /// capacity.
     var half: Int?
-    /// Ordinals of events of the process: the last enlargement, and the first allocation of such memory.
+    /// Positions among the process's events: the last enlargement, and the first allocation of such memory.
     var enlarged: UInt64
     var first: UInt64
 
@@ -258,19 +259,19 @@ struct GrownCollections {
   private static let capacityOffset: UInt64 = 24
   /// Minimum number of values. Fewer values are of no interest.
   private static let minValues = 128
-  /// Maximum number of enlargements of a collection besides those that double it.
+  /// Maximum number of enlargements of a collection in addition to the enlargements that double it.
   private static let otherEnlargements = 4.0
 
   /// Returns a fact about values that have no memory of their own. Their collections must have been enlarged several
-  /// times, and late in the run. Collections that are replaced for each piece of work do not count, and neither do
-  /// collections that were emptied.
+  /// times, and late in the run. Two kinds of collections do not count: those that are replaced for each piece of work,
+  /// and those that were emptied.
   private func fact(ofValuesIn collections: [NodeID], holders: Int, holder: () -> String) -> GrownCollection? {
     var (values, bytes): ([Values], UInt64) = ([], 0)
     var places: Set<UInt32> = []
     var enlargements = 0.0
     for collection in collections {
       let (block, count) = (graph.heap[BlockID(collection)], count(of: collection))
-      // The image shows the capacity of hash tables, but not of arrays.
+      // The heap image has the capacity of hash tables, but not of arrays.
       let isTable = graph.type(of: collection).kind != .array
       let half = isTable ? graph.image.word(at: block.address &+ Self.capacityOffset).map { $0 / 2 } : nil
       places.insert(block.site.rawValue)
@@ -314,8 +315,8 @@ struct GrownCollections {
     return Int(clamping: live[3] > live[2] ? live[3] - live[2] : 0)
   }
 
-  /// Returns whether the elements were made over a large part of the run, and almost evenly. After that, the program
-  /// may spend a part of the run on work with all elements.
+  /// Returns whether the elements were made over a large part of the run, at an almost even rate. After that, the
+  /// program may spend a part of the run on work with all elements.
   private func grewForLong(_ elements: Set<NodeID>) -> Bool {
     let births = elements.map { graph.heap[BlockID($0)].ordinal }
     guard let first = births.min(), let last = births.max(), last > first,
@@ -330,7 +331,7 @@ struct GrownCollections {
   private func fact(
     _ elements: Set<NodeID>, holders: Int, type name: String? = nil, holder: () -> String
   ) -> GrownCollection? {
-    // The keys of a dictionary may be blocks, too: count only the program's own objects if there are any.
+    // The keys of a dictionary may also be blocks. Count only the program's own objects if there are any.
     let own = elements.filter(isOwn)
     let elements = own.isEmpty ? elements : own
     guard elements.count >= Self.minElements else { return nil }

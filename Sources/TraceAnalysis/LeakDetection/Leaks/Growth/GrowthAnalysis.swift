@@ -6,20 +6,23 @@ import TraceReading
 /// The growth that repetitions prove.
 package struct GrowthReport: Sendable {
   package var findings: [Finding] = []
-  /// Sentences about the repetitions that could not be judged, each with the reason.
+  /// Sentences about the repetitions that could not be judged, with the reasons.
   package var remarks: [String] = []
   package init() {}
 }
 
 extension LeakAnalysis {
   /// Returns the growth in each round of the trace's repetitions, from the heap images of the rounds. Reads the events
-  /// once for all repetitions. Makes two graphs for each repetition, and one for each of its images if something grows.
+  /// once for all repetitions. Makes two graphs for each repetition. If something grows, makes a graph for each of its
+  /// heap images.
   ///
   /// - Parameters:
-  ///   - analysis: An analysis of the same trace, with any of its images.
-  ///   - number: The only repetition to judge; nil for all except repetitions in tests, which judge themselves.
+  ///   - analysis: An analysis of the same trace, with any of its heap images.
+  ///   - number: The only repetition to judge. Nil judges all repetitions, except those in tests, which judge
+  ///     themselves.
   ///   - births: The times of birth of the blocks that may be reported, by address; nil for all blocks.
-  ///   - open: Returns the analysis of an image, made from an allocation analysis with the image's live blocks.
+  ///   - open: Returns the analysis of a heap image. It is made from an allocation analysis with the heap image's live
+  ///     blocks.
   package static func growth(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, repetition number: UInt64? = nil,
     among births: [UInt64: UInt64]? = nil,
@@ -79,7 +82,7 @@ extension LeakAnalysis {
     return report
   }
 
-  /// Minimum cost of a graph, in blocks: the image has to be read even if the graph has few blocks.
+  /// Minimum cost of a graph, in blocks. Even for a graph with few blocks, the heap image must be read.
   private static let minCost = 1 << 14
 
   private static func words(_ repetition: Repetition) -> String {

@@ -13,7 +13,7 @@ struct GrowthBuilder {
   private let naming: FindingNaming
   private let repetition: Repetition
 
-  /// `verdicts`: the verdicts of the last image.
+  /// `verdicts`: the verdicts of the last heap image.
   init(_ verdicts: Verdicts, naming: FindingNaming, _ tree: HolderTree, _ repetition: Repetition) {
     model = verdicts.model
     graph = verdicts.model.graph
@@ -23,15 +23,15 @@ struct GrowthBuilder {
     survivorFindings = SurvivorFindings(verdicts, naming: naming)
   }
 
-  /// Returns one finding for each cause. For each place, the finding shows the growing objects that programmers know
-  /// best. Places that hold the same objects share a finding.
+  /// Returns one finding for each cause. For each place, the finding shows the growing objects that are the most
+  /// familiar to programmers. Places that hold the same objects share a finding.
   func findings(_ groups: [GrowthGroup]) -> [Finding] {
     let reported = groups.compactMap(reported).sorted { Self.precedes($0, $1) }
     var findings: [Finding] = []
     var places: Set<HolderPlace> = []
     var owners: [BlockIdentity: [[UInt64]]] = [:]
     var taken: Set<NodeID> = []
-    /// All library holders count as one place, so this place may have several causes.
+    /// All holders in libraries count as one place, so this place may have several causes.
     var accepted: [ReportedGroup] = []
     for candidate in reported {
       let group = candidate.group
@@ -40,7 +40,7 @@ struct GrowthBuilder {
       }
       // Objects that two places hold are reported once.
       if group.members.count(where: { taken.contains($0) }) * 2 > group.members.count { continue }
-      // Skip a list of keys beside the table of their values: both have the same owner and grow by the same steps.
+      // Skip a list of keys next to the table of their values. Both have the same owner and grow by the same steps.
       let steps = Self.steps(of: group.counts)
       if case .field(let owner, _) = group.place, case .elements = group.subject,
         owners[owner]?.contains(steps) ?? false
@@ -56,8 +56,8 @@ struct GrowthBuilder {
     return Self.merged(findings)
   }
 
-  /// Returns whether objects of one group hold objects of the other: a task holds its closure, and the closure its
-  /// captures.
+  /// Returns whether objects of one group hold objects of the other. For example, a task holds its closure, and the
+  /// closure holds its captures.
   private func areOne(_ a: ReportedGroup, _ b: ReportedGroup) -> Bool {
     func hangs(_ a: ReportedGroup, from b: ReportedGroup) -> Bool {
       let holders = Set(b.group.members)
@@ -68,7 +68,7 @@ struct GrowthBuilder {
 
   private static func steps(of counts: [UInt64]) -> [UInt64] { zip(counts, counts.dropFirst()).map { $1 &- $0 } }
 
-  /// Joins equal causes in several places into one finding. Each of several servers may have such a place.
+  /// Joins equal causes in several places into one finding. For example, each of several servers may have such a place.
   private static func merged(_ findings: [Finding]) -> [Finding] {
     var numbers: [String: Int] = [:]
     var result: [Finding] = []
@@ -130,7 +130,7 @@ struct GrowthBuilder {
     }
     guard let holder = steps.firstIndex(where: { $0.edge == entry }) else { return nil }
     let beyond = steps.indices.dropFirst(holder + 1)
-    // In a list, the holder has the first object of the kind, wherever new objects are added.
+    // In a list, the holder has the first object of the kind, regardless of where new objects are added.
     let kind = tree.typeNumber(of: sample)
     let first =
       beyond.first {
@@ -157,11 +157,11 @@ struct GrowthBuilder {
     }
   }
 
-  /// Returns whether the growth is work in a queue. Such work keeps the objects that it needs until a thread runs it,
-  /// even if the repeating thread is the one that would run it.
-  /// Work that waits for a time or an event is not pending.
+  /// Returns whether the growth is pending work in a queue. Such work keeps the objects that it needs until a thread
+  /// runs it. That is so even if the repeating thread itself would run it. Work that waits for a time or an event is
+  /// not pending.
   private func isPending(_ steps: [LeakGroup.Step], isRegistered: Bool) -> Bool {
-    // Begin with the last object of the program that the rounds did not make: its references are judged. Objects that
+    // Begin with the last object of the program that the rounds did not make, and judge its references. Objects that
     // came with the work are part of the work.
     let start =
       steps.indices.dropLast().last {

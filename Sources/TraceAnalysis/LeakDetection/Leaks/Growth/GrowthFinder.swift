@@ -1,4 +1,4 @@
-// Finds growth that a repetition proves by numbers: after each counted round, a holder has more objects.
+// Finds growth that a repetition proves by numbers: a holder has more objects after each counted round.
 
 import HeapAnalysis
 import TraceReading
@@ -13,32 +13,32 @@ struct GrowthGroup {
 
   var place: HolderPlace
   var subject: Subject
-  /// The objects held at that place in the last image, nearest first. For elements, it is their collections.
+  /// The objects that the place holds in the last heap image, nearest first. For elements, their collections.
   var members: [NodeID]
   /// The counts after each round, beginning with the last warm-up round.
   var counts: [UInt64]
 }
 
-/// Compares the images of a repetition, beginning with the last one. If the number of some objects did not grow in the
-/// last round, earlier images are not searched for these objects. So a program without growth takes only two graphs. At
-/// most two graphs are in memory at a time.
+/// Compares the heap images of a repetition, beginning with the last one. If the number of some objects did not grow in
+/// the last round, earlier heap images are not searched for these objects. So a program without growth takes only two
+/// graphs. At most two graphs are in memory at a time.
 struct GrowthFinder {
   let images: [TraceSnapshot]
   let scene: GrowthScene
   let last: HolderTree
-  /// Makes the graph of another image.
+  /// Makes the graph of another heap image.
   let open: (TraceSnapshot) -> ObjectGraph?
-  /// Blocks of the last image that may be reported; nil for all.
+  /// Report only these blocks of the last heap image; nil reports all.
   let wanted: ((LiveBlock) -> Bool)?
 
-  /// Maximum number of candidates that are followed. The candidates with the most objects are chosen.
+  /// Maximum number of candidates that are followed. If there are more, those with the most objects are chosen.
   private static let candidateLimit = 2000
 
-  /// The images from the last warm-up round to the last round.
+  /// The heap images from the last warm-up round to the last round.
   private var counted: ArraySlice<TraceSnapshot> { images.dropFirst(Repetition.warmUpRounds - 1) }
 
-  /// Returns the groups that grow; nil if an image cannot be analyzed. Linear in the graphs of the analyzed images, and
-  /// for each candidate in the objects that its holder holds.
+  /// Returns the groups that grow; nil if a heap image cannot be analyzed. Linear in the graphs of the analyzed heap
+  /// images. For each candidate, also linear in the objects that its holder holds.
   func groups() -> [GrowthGroup]? {
     var units = candidates()
     let witnessed = wanted.map(witnessedPlaces)
@@ -83,12 +83,12 @@ struct GrowthFinder {
 
   // MARK: Candidates
 
-  /// Returns the units that each counted round made and left with one holder, by holder. The last round may lack some:
-  /// its objects may not have reached their final holder yet. Linear in the last image.
+  /// Returns the units that each counted round made and left with one holder, by holder. Units may be missing in the
+  /// last round, since its objects may not have reached their final holder yet. Linear in the last heap image.
   private func candidates() -> [HolderPlace: Set<GrowthUnit>] {
     let graph = last.graph
     let rounds = counted.count - 1
-    /// By unit: the number of live objects that each round made. `held` has these numbers by holder and unit.
+    /// The number of live objects that each round made, by unit. `held` has these numbers by holder and unit.
     var births: [GrowthUnit: [UInt32]] = [:]
     var fresh: [(node: NodeID, unit: GrowthUnit, round: Int)] = []
     for (index, block) in graph.heap.blocks.enumerated() where !last.isKept(NodeID(index)) {
@@ -118,13 +118,13 @@ struct GrowthFinder {
     return result
   }
 
-  /// Returns the round that made a block, from 0 for the first that counts; nil for blocks made after the last round.
+  /// Returns the round that made a block, from 0 for the first counted round. Nil for blocks made after the last round.
   private func round(of block: LiveBlock) -> Int? {
     counted.dropFirst().firstIndex { block.birthTime <= $0.time }.map { $0 - counted.startIndex - 1 }
   }
 
   /// Returns places that hold an object from each counted round, among the blocks that may be reported. An element of a
-  /// collection is no block, but the object that it refers to is. Linear in the last image.
+  /// collection is no block, but the object that it refers to is. Linear in the last heap image.
   private func witnessedPlaces(_ wanted: (LiveBlock) -> Bool) -> Set<HolderPlace> {
     var rounds: [HolderPlace: [Bool]] = [:]
     for (index, block) in last.graph.heap.blocks.enumerated() where !last.isKept(NodeID(index)) && wanted(block) {
@@ -157,7 +157,7 @@ struct GrowthFinder {
         var counts = Array((series[place]?[unit] ?? []).reversed())
         guard var nodes = members[place]?[unit], !nodes.isEmpty else { return nil }
         if let wanted {
-          // The growth of all objects is proven. The wanted objects that are left show how much they added to it.
+          // The growth of all objects is proven. The wanted objects that remain show their share of the growth.
           nodes = nodes.filter { wanted(last.graph.heap[BlockID($0)]) }
           counts = counted.map { image in UInt64(nodes.count { last.graph.heap[BlockID($0)].birthTime <= image.time }) }
         }

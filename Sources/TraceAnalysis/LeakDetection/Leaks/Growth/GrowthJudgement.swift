@@ -5,11 +5,11 @@ struct RoundCounts: Hashable {
   var counts: [UInt64]
 
   /// Minimum growth in the later half of the counted rounds, as a share of the growth in the earlier half. A cache that
-  /// fills up adds less and less. A leak adds as much as before, except for the little work that is under way when a
-  /// round ends.
+  /// fills up adds less and less. A leak adds as much as before, except for the little work that is still in progress
+  /// when a round ends.
   private static let minPersistence = 0.9
-  /// If only counts are known: the minimum growth in each round, as a share of the largest growth in a round. Numbers
-  /// that change by chance may rise four times in a row, but hardly by equal steps.
+  /// The minimum growth in each round, as a share of the largest growth in a round. It applies if only counts are
+  /// known. Numbers that change by chance may rise four times in a row, but hardly by equal steps.
   private static let minEvenness = 0.5
 
   /// The increase in each counted round; nil if one of them added nothing.
@@ -23,7 +23,7 @@ struct RoundCounts: Hashable {
     return steps
   }
 
-  /// Whether each round added something, and the later rounds added about as much as the earlier rounds.
+  /// True if each round added something, and the later rounds added about as much as the earlier rounds.
   var grows: Bool {
     guard let steps else { return false }
     let half = steps.count / 2
@@ -32,7 +32,7 @@ struct RoundCounts: Hashable {
     return later >= Self.minPersistence * earlier
   }
 
-  /// Whether the counts grow by about as much in each round.
+  /// True if the counts grow by about the same amount in each round.
   var growsEvenly: Bool {
     guard grows, let steps, let least = steps.min(), let most = steps.max() else { return false }
     return Double(least) >= Self.minEvenness * Double(most)

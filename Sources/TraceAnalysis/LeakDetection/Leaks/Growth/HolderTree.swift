@@ -4,7 +4,7 @@ import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// The place of a reference that has existed since before the counted rounds. It is equal in every image.
+/// The place of a reference that has existed since before the counted rounds. The place is equal in every heap image.
 enum HolderPlace: Hashable {
   /// In a block, at an offset from its start. The offset is nil if the block's words are not known by name.
   case field(owner: BlockIdentity, offset: Int?)
@@ -22,7 +22,7 @@ struct GrowthUnit: Hashable {
   var family: UInt64
 }
 
-/// The data that the images of one repetition share. For one thread at a time.
+/// The data that the heap images of one repetition share. For one thread at a time.
 final class GrowthScene {
   private let last: LiveHeap
   private let base: UInt64
@@ -34,14 +34,14 @@ final class GrowthScene {
   private var libraryMemory: [SiteID: Bool] = [:]
 
   /// - Parameters:
-  ///   - last: the live blocks at the last image.
-  ///   - base: the time, in ticks, of the image that the first counted round is compared with.
+  ///   - last: the live blocks at the last heap image.
+  ///   - base: the time, in ticks, of the heap image that the first counted round is compared with.
   init(last: LiveHeap, base: UInt64, sites: AllocationSites, definitions: TraceDefinitions) {
     (self.last, self.base, self.sites, self.definitions) = (last, base, sites, definitions)
   }
 
-  /// Returns whether a library's function allocated the memory of a site. The memory may be a table of the library's
-  /// own, or memory that the library manages for its caller.
+  /// Returns whether a library's function allocated the memory of a site. The memory may be a table of the library
+  /// itself, or memory that the library manages for its caller.
   func isLibraryMemory(_ site: SiteID) -> Bool {
     if let known = libraryMemory[site] { return known }
     var isLibrary = false
@@ -54,7 +54,7 @@ final class GrowthScene {
     return isLibrary
   }
 
-  /// Returns whether a block is in all images that count.
+  /// Returns whether a block exists in all heap images that count.
   func isKept(_ block: LiveBlock) -> Bool {
     guard block.birthTime <= base, let found = last.block(containing: block.address) else { return false }
     return last[found].address == block.address && last[found].identity == block.identity
@@ -87,22 +87,22 @@ final class GrowthScene {
   }
 }
 
-/// Groups the nodes of an image by their holders. For one thread at a time.
+/// Groups the nodes of a heap image by their holders. For one thread at a time.
 ///
-/// The holder of a node is on the node's cheapest path: it is the last reference there that comes from a kept node.
-/// Three kinds of nodes do not count as holders. Collections and tables of libraries are replaced as they grow. Nodes
-/// of the node's own kind are skipped so that a list or tree has one holder, however long it is.
+/// The holder of a node is the last root or kept node before it on its cheapest path. Three kinds of nodes do not count
+/// as holders. Collections and tables of libraries are replaced as they grow. Nodes of the node's own kind are skipped,
+/// so that a list or tree has one holder regardless of its length.
 final class HolderTree {
   let graph: ObjectGraph
   let ownership: OwnershipTrees
   private let scene: GrowthScene
   private let kept: NodeSet
   private let typeNumbers: [Int]
-  /// By index of the type: whether it is counted, and whether it is counted by family.
+  /// For each type: whether it is counted, and whether it is counted by family.
   private let countedTypes: [(isCounted: Bool, hasFamily: Bool)]
   private let entries: NodeTable<EdgeIndex>
   private let known: NodeSet
-  /// By node that holds others of its kind: the reference that holds the node.
+  /// The reference that holds a node, for nodes that hold others of their own kind.
   private var chains: [NodeID: EdgeIndex] = [:]
   /// Paths from variables. If a variable reaches a node, stale words on stacks do not matter for this node.
   private let namedPaths: RetainPaths
@@ -168,12 +168,13 @@ final class HolderTree {
     let block = graph.heap[BlockID(node)]
     return min(graph.image.word(at: block.address &+ 16) ?? 0, Self.countLimit)
   }
-  /// Maximum of one count, so that sums of counts stay far below 64 bits.
+  /// Maximum value of one count. It keeps sums of counts far below 64 bits.
   private static let countLimit: UInt64 = 1 << 32
 
   // MARK: Holders
 
-  /// Returns the tree that has a node's path. If no variable leads to the node, it is the tree of paths from all roots.
+  /// Returns the tree that has a node's path. This is the tree of paths from all roots if no variable leads to the
+  /// node.
   func paths(to node: NodeID) -> RetainPaths { namedPaths.reaches(node) ? namedPaths : ownership.paths }
 
   /// Returns the reference that holds a node; nil for unreachable nodes. Constant time, except for the first node of a
@@ -236,8 +237,8 @@ final class HolderTree {
 
   /// Returns the nodes that references at these places lead to. Linear in the edges of the roots and of the owners.
   ///
-  /// Libraries sometimes pass objects that they hold for the program to threads. So the targets of stacks and registers
-  /// count as a library's. Then it does not matter whether a round's last work has begun.
+  /// Libraries sometimes pass objects that they hold for the program to threads. So targets of stacks and registers
+  /// count as held by a library. The result is then independent of whether a round's last work has begun.
   func targets(of places: Set<HolderPlace>) -> [HolderPlace: [NodeID]] {
     var result: [HolderPlace: [NodeID]] = [:]
     var owners: Set<BlockIdentity> = []
@@ -271,10 +272,10 @@ final class HolderTree {
 
   // MARK: Counting
 
-  /// Returns the nodes of `units` that a place holds, nearest first. The search starts at `targets` and follows nodes
+  /// Returns the nodes of `units` that a place holds, nearest first. The search starts at `targets`. It follows nodes
   /// that are not kept, collections and tables at the place, and members. Linear in the nodes reached.
   ///
-  /// A library may hold the program's objects by tasks and closures. Some of these stay, others come and go, so the
+  /// A library may hold the program's objects by tasks and closures. Some of these stay, and others come and go, so the
   /// search follows all of them.
   func members(of units: Set<GrowthUnit>, at place: HolderPlace, from targets: [NodeID]) -> [GrowthUnit: [NodeID]] {
     var result: [GrowthUnit: [NodeID]] = [:]

@@ -8,25 +8,26 @@ package struct Repetition: Hashable, Sendable {
   package var number: UInt64
   /// Empty for rounds that were marked from outside of the program.
   package var place: MarkPlace
-  /// The number of the scope of a test; 0 for all work. Only objects made within the scope are counted, since other
-  /// tests may run at the same time.
+  /// The number of the scope of a test; 0 for all work. For a scope, only objects made within it are counted, since
+  /// other tests may run at the same time.
   package var scope: UInt64
-  /// Whole images, in order of time. If a round's image is missing, the round counts with the next one.
+  /// Complete heap images, in order of time. If a round's heap image is missing, the round counts with the next round.
   package var images: [TraceSnapshot]
 
-  /// Number of rounds that say nothing about growth. The first round fills caches and makes objects that are made once.
-  /// The second round makes the last of these objects, and receives objects that the first round handed to other
+  /// Number of rounds that do not count for growth. The first round fills caches and makes objects that are made once.
+  /// The second round makes the last of these objects, and receives objects that the first round passed to other
   /// threads.
   static let warmUpRounds = 2
   /// Minimum number of consecutive rounds that must each add something. After two rounds that added objects, a third
   /// may still release them.
   static let minCountedRounds = 3
-  /// Minimum number of images for a judgement.
+  /// Minimum number of heap images for a judgement.
   package static let minRounds = warmUpRounds + minCountedRounds
 
   package var isJudged: Bool { images.count >= Self.minRounds }
 
-  /// Returns the repetitions of a trace, in order of their first image. `statements`: the statements of all its events.
+  /// Returns the repetitions of a trace, in order of their first heap image. `statements`: the statements of all events
+  /// of the trace.
   package static func all(in reader: TraceReader, _ statements: ProgramStatements) -> [Repetition] {
     let images = reader.snapshots.filter { $0.reason == .round && $0.isWhole }
     let marks = Dictionary(statements.rounds.map { ($0.snapshot, $0) }, uniquingKeysWith: { first, _ in first })
@@ -34,7 +35,7 @@ package struct Repetition: Hashable, Sendable {
     var repetitions: [Repetition] = []
     for image in images {
       let mark = marks[image.number]
-      // The program took this image, but did not get to record its repetition.
+      // The program took this heap image, but could not record its repetition any more.
       if mark == nil, !image.label.isEmpty { continue }
       let number = mark?.repetition ?? 0
       if let known = numbers[number] {
