@@ -1,17 +1,19 @@
-// Objects that the compiler never releases, since control does not return to their function.
+// Objects that the compiler never releases, since their function never returns.
 
 import HeapAnalysis
 import TraceReading
 
-/// Finds unreachable objects that belong to a function that has not returned: it still runs, or it ended the process.
+/// Finds unreachable objects that belong to a function that has not returned. The function still runs, or it ended the
+/// process.
 ///
 /// Before a call that does not return, such as `exit` or `dispatchMain`, the compiler drops the function's references
-/// without a release, and reuses their locations. No reference then leads to such an object. The program has not lost
-/// the object, though: it lives as long as its function, which never returns. See docs/engineering/runtimes.md.
+/// without a release, and reuses their locations. No reference then leads to such an object. But the program has not
+/// lost the object: it lives as long as its function, which never returns. See docs/engineering/runtimes.md.
 ///
-/// Three kinds of objects are leaks all the same:
+/// Three kinds of such objects count as leaks nevertheless:
+///
 /// - objects of a place that made several lost objects, since the function owns only one of them;
-/// - objects of a class that has another lost object without a function, and the keepers of such objects;
+/// - objects of a class with another lost object that belongs to no function, and the keepers of such objects;
 /// - objects that a lost object holds.
 struct AbandonedValues {
   let graph: ObjectGraph
@@ -57,7 +59,7 @@ struct AbandonedValues {
     }
   }
 
-  /// Maximum number of nodes that are returned if other objects are lost. Functions own few values.
+  /// Maximum number of nodes that are returned if other objects are lost. Functions own only few values.
   private static let limit = 256
 
   /// Returns whether a type is a class of a module other than `Swift`. String storage, for example, does not show what
@@ -68,8 +70,8 @@ struct AbandonedValues {
 
   private func site(of node: NodeID) -> UInt32 { graph.heap[BlockID(node)].site.rawValue }
 
-  /// Returns whether the function that made the block has not returned since the allocation: its callers' calls are
-  /// still the same. This function is the program's innermost function on the stack.
+  /// Returns whether the function that made the block has not returned since the allocation. This holds if its callers'
+  /// calls are still the same. The function is the program's innermost function on the stack.
   ///
   /// Also returns true if the allocation was not recorded. Any function may own such a block, so the block is not
   /// reported.

@@ -1,13 +1,13 @@
-// Finds wrappers of malloc. The caller of a wrapper is the function that asked for memory.
+// Finds wrappers of malloc. The caller of a wrapper is the function that requested the memory.
 
 import TraceReading
 import TraceSymbolication
 
-/// Distinguishes a program's own allocators from functions that make something. For one thread at a time.
+/// Distinguishes a program's own allocators from functions that make a specific thing. For one thread at a time.
 ///
 /// Functions such as `xmalloc` and `OPENSSL_malloc` allocate all memory of a program at one place in the code, so
-/// unrelated leaks come from this place. A function is an allocator if it is declared as one (`AllocatorSignature`),
-/// and several functions call it.
+/// unrelated leaks share this place. A function is an allocator if it is declared as one (`AllocatorSignature`), and
+/// several functions call it.
 final class AllocationWrappers {
   private let definitions: TraceDefinitions
   private let naming: any FrameNaming
@@ -18,15 +18,15 @@ final class AllocationWrappers {
     var source: SourceFrame
     /// Whether the function has an allocator's signature.
     var isDeclared: Bool
-    /// Whether the function is malloc itself, or a compiler-made thunk.
+    /// True if the function is malloc itself, or a thunk that the compiler made.
     var isPassedOver: Bool
   }
 
-  /// Minimum number of functions that call a wrapper. A function with three callers may make something of its own for
+  /// Minimum number of functions that call a wrapper. A function with three callers may make something specific for
   /// them.
   private static let minCallers = 4
-  /// Maximum number of nested wrappers that are skipped in one stack. The C library's forms of malloc do not nest more
-  /// deeply. There are four: zeroed, of several elements, checked, counted.
+  /// Maximum number of nested wrappers that are skipped in one stack. The variants of malloc in C programs do not nest
+  /// more deeply. There are four variants: zeroed, for several elements, checked, and counted.
   private static let depthLimit = 8
 
   /// `stacks`: returns the stacks of all untyped allocations.
@@ -36,8 +36,8 @@ final class AllocationWrappers {
     self.stacks = stacks
   }
 
-  /// Returns the number of a stack's innermost frames that are functions that allocate, or wrappers of such functions.
-  /// O(1) if the innermost function is not declared as an allocator; otherwise the first call reads all stacks.
+  /// Returns how many innermost frames of a stack are allocating functions, or wrappers of such functions. O(1) if the
+  /// innermost function is not declared as an allocator; otherwise the first call reads all stacks.
   func frameCount(of stack: StackID) -> Int {
     var cursor = Cursor(self, stack)
     /// The number of frames read, the number up to the last wrapper, and the number of wrappers.
@@ -66,7 +66,7 @@ final class AllocationWrappers {
     FunctionKey(image: frame.imagePath ?? "", name: frame.mangledName ?? frame.function)
   }
 
-  /// By function that is declared as an allocator: some of its callers.
+  /// Some of the callers of each function that is declared as an allocator.
   private lazy var callers: [FunctionKey: Set<FunctionKey>] = {
     var callers: [FunctionKey: Set<FunctionKey>] = [:]
     for stack in stacks() {

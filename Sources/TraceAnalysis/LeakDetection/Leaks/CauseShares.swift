@@ -3,12 +3,12 @@
 import HeapAnalysis
 import TraceReading
 
-/// For every component of unreachable nodes: the one cause, and the one group of causes, that leads to the component.
+/// For every component of unreachable nodes: the only cause that leads to the component, and the only group of causes.
 ///
-/// If two causes lead to an object, it is freed once both are gone. If both causes are in one group, the object counts
-/// for that group. Otherwise it counts for no group. Memory: 8 bytes a component.
+/// If two causes lead to an object, it is freed only after both causes are fixed. If both causes are in one group, the
+/// object counts for that group. Otherwise it counts for no group. Memory: 8 bytes a component.
 struct CauseShares {
-  /// Several causes, or several groups, lead to the component.
+  /// The marker for components that several causes, or several groups, lead to.
   static let several: Int32 = -2
   private static let unvisited: Int32 = -1
 
@@ -17,7 +17,7 @@ struct CauseShares {
   /// By component: the number of the group, or `several`.
   private(set) var groups: [Int32]
 
-  /// `sources`: the causes, which are the components that no other component leads to. `group`: the number of each
+  /// `sources`: the causes. They are the components that no other component leads to. `group`: the number of each
   /// source's group. O(nodes + edges), since components are numbered so that edges lead to lower numbers.
   init(_ components: StronglyConnectedComponents, _ members: ComponentMembers, sources: [ComponentID], group: [Int32]) {
     var causes = [Int32](repeating: Self.unvisited, count: components.count)
@@ -43,7 +43,7 @@ struct CauseShares {
   }
 }
 
-/// The causes of a heap's leaks. They give new figures if several groups turn out to be one finding.
+/// The causes of a heap's leaks. If several groups turn out to be one finding, the figures can be computed again.
 final class LeakCauses {
   private let components: StronglyConnectedComponents
   private let members: ComponentMembers

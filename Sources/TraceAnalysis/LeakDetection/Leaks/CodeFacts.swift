@@ -6,7 +6,7 @@ import TextWriting
 import TraceReading
 import TraceSymbolication
 
-/// Answers the few questions about code that verdicts depend on. All other names are looked up at the end, only for the
+/// Answers the questions about code that verdicts depend on. All other names are looked up at the end, only for the
 /// findings. For one thread at a time.
 struct CodeFacts {
   let definitions: TraceDefinitions

@@ -1,4 +1,4 @@
-// Finds the owner of a lost block whose allocation was not recorded, by its type and the blocks that it keeps.
+// Finds the owner of a lost block without a recorded allocation, by its type and the blocks that it keeps.
 
 import HeapAnalysis
 import PlatformRules
@@ -7,10 +7,10 @@ import TraceSymbolication
 
 /// Recognises the program's blocks by their types if there is no allocation stack. For one thread at a time.
 ///
-/// A block without a type may be a library's own. Many libraries lose memory for good, and their blocks look like the
-/// program's. Such a block counts as the program's only if it keeps an object of the program.
+/// A block without a type may be a library's own. Many libraries lose memory permanently, and their blocks look like
+/// the program's blocks. Such a block counts as the program's only if it keeps an object of the program.
 ///
-/// An object of a library's class may keep an object of the program too. Either the program or the library may have
+/// An object of a library's class may also keep an object of the program. Either the program or the library may have
 /// lost such an object. It counts as the library's, so that the program is not accused.
 struct ContentsOwner {
   private let graph: ObjectGraph

@@ -1,4 +1,5 @@
-// Chooses the cycle that is shown for a leaked component: the cycle of its cause, and the same one in every run.
+// Chooses the cycle to show for a leaked component. It is the cycle of the component's cause, and does not change from
+// run to run.
 
 import HeapAnalysis
 import TraceSymbolication
@@ -30,9 +31,10 @@ extension ObjectGraph {
 /// Chooses one cycle of an unreachable component.
 ///
 /// A component may have many cycles. The order of its objects, their addresses, and the words that look like pointers
-/// differ from instance to instance and from run to run. So only features of the program's source decide:
-/// - whose classes the cycle contains;
-/// - whether it contains the class of the oldest object;
+/// differ between instances and between runs. So only features of the program's source decide:
+///
+/// - the origin of the classes in the cycle;
+/// - whether the cycle contains the class of the oldest object;
 /// - whether all its references are known fields;
 /// - the number of its references, and their names.
 struct CycleChoice {
@@ -66,8 +68,8 @@ struct CycleChoice {
   }
 
   /// Returns the cycle to show for a component. If the component has tasks, the cycle leads through a task, since tasks
-  /// need an explanation. Nil if no cycle is found. At most O(component) for each of a fixed number of starts, and
-  /// usually far less: a search stops at the length of the best cycle.
+  /// need an explanation. Nil if no cycle is found. O(component) for each of a fixed number of starts in the worst
+  /// case. It is usually far less, since a search stops at the length of the best cycle.
   func cycle(of component: ComponentID) -> (steps: [LeakGroup.Step], hasTask: Bool)? {
     let (starts, hasTask) = starts(in: component)
     let first = firstClass(in: component)
@@ -124,9 +126,9 @@ struct CycleChoice {
     nodes.insert(node, at: nodes.firstIndex { order < graph.birthOrder(of: $0) } ?? nodes.count)
   }
 
-  /// The order of cycles, the most informative first. A cycle comes earlier if it has an object of one of the program's
-  /// classes. The next features are an object of the class that came first, references that are all known for certain,
-  /// and a short length. Names decide between equals.
+  /// The order of cycles, the most informative first. A cycle with an object of the program's classes comes first. The
+  /// next criteria are, in this order: an object of the oldest object's class, references that are all known for
+  /// certain, and a short length. Names break ties.
   private struct Rank: Comparable {
     var origin: Int
     var isOfOthers: Bool
@@ -159,7 +161,8 @@ struct CycleChoice {
     return own.indices.map { Array(own[$0...] + own[..<$0]) }.min { $0.lexicographicallyPrecedes($1) } ?? own
   }
 
-  /// Longer cycles are compared without their order: comparing rotations takes time in the square of their length.
+  /// Maximum length of a cycle whose rotations are compared. Longer cycles are compared without their order, since
+  /// comparing all rotations takes quadratic time.
   private static let comparedSteps = 64
 
   /// Returns the steps rotated to begin with a task, or with the program's object that was made first.

@@ -5,7 +5,7 @@ import TraceReading
 import TraceSymbolication
 
 /// Many objects may have used the memory at an address, one after another. The declared type of the reference's field
-/// shows which of them was meant.
+/// shows which of these objects the reference meant.
 struct DanglingReferents {
   private let graph: ObjectGraph
   private let types: [UInt32: TraceType]
@@ -18,15 +18,15 @@ struct DanglingReferents {
     classes = Set(types.values.lazy.filter { $0.kind == .class }.map(\.name))
   }
 
-  /// Returns the declared class of a reference's field. Returns nil for a protocol, and if no object of the class was
-  /// ever made.
+  /// Returns the declared class of a reference's field. Nil for a protocol, and if the program never made an object of
+  /// the class.
   func declaredClass(_ reference: ObjectGraph.DanglingReference) -> String? {
     guard let label = graph.label(reference.label.rawValue) else { return nil }
     let name = ReferentName.withoutFiles(label.typeName)
     return classes.contains(name) ? name : nil
   }
 
-  /// Returns whether the live block at a reference's target is certainly no object of the field's class.
+  /// Returns whether the live block at a reference's target is certainly not an object of the field's class.
   func isMismatch(_ reference: ObjectGraph.DanglingReference) -> Bool {
     guard let declared = declaredClass(reference) else { return false }
     guard let found = graph.heap.block(containing: reference.target), graph.heap[found].address == reference.target
@@ -35,7 +35,7 @@ struct DanglingReferents {
   }
 
   /// Returns the object that a reference was meant for, among the objects that ended at its target. If the field's
-  /// class is not known, all objects that ended there in the holder's life must be of one type. Otherwise, returns nil.
+  /// class is not known, all objects that ended there during the holder's life must have one type; otherwise nil.
   func ended(_ reference: ObjectGraph.DanglingReference, among ends: [EndedBlock]) -> EndedBlock? {
     if let declared = declaredClass(reference) { return ends.last { isKind($0.type, of: declared) } }
     let born = graph.heap[reference.from].birthTime

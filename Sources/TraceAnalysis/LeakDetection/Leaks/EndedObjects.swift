@@ -1,5 +1,5 @@
-// Finds objects that ended while something still referred to them, or that were used after their end. The events show
-// their lives.
+// Finds objects that ended while something still referred to them, or that were used after their end. Uses the objects'
+// events.
 
 import HeapAnalysis
 import TraceReading
@@ -13,8 +13,10 @@ struct EndedObjects {
   private(set) var remark: String?
 
   /// Returns the groups of `finder`, with the ends of the objects that they refer to. Adds groups of objects that were
-  /// used after their end. Lookups need a second pass over the trace's events: O(events), in memory in proportion to
-  /// the live blocks. `suspects`: addresses from the first pass. Code seems to have used blocks there after their free.
+  /// used after their end. `suspects`: addresses from the first pass where code seems to have used blocks after their
+  /// free.
+  ///
+  /// Look-ups take a second pass over the trace's events: O(events). Memory is proportional to the live blocks.
   static func groups(of finder: LeakFinder, in reader: TraceReader, suspects: Set<UInt64>, gaps: TraceGaps) -> (
     groups: [LeakGroup], remark: String?
   ) {
@@ -66,7 +68,7 @@ struct EndedObjects {
     }
   }
 
-  /// Adds references to memory that another block uses now, if an object of the field's type ended there in the
+  /// Adds references to memory that another block uses now, if an object of the field's type ended there during the
   /// holder's life.
   private mutating func addReused(
     _ references: [ObjectGraph.DanglingReference], _ referents: DanglingReferents, _ history: EndHistory
@@ -94,7 +96,7 @@ struct EndedObjects {
     }
   }
 
-  /// Returns a reason why memory may have been freed and reused without events in the trace; nil if that cannot be.
+  /// Returns a reason why memory may have been freed and reused without events in the trace; nil if that is impossible.
   private static func missingEvents(_ reader: TraceReader) -> String? {
     if reader.header.startedPaused || !reader.definitions.pauses.isEmpty { return "recording was paused at times" }
     let drops = reader.drops
@@ -122,7 +124,7 @@ struct EndedObjects {
       if let reference = holders[block.address], history.endedAtSnapshot(block.address)?.isSame(as: block) == true,
         let index = byReference[finder.key(of: reference)]
       {
-        // An instance that was used says more than an instance that was not.
+        // A used instance is more informative than an unused one.
         guard groups[index].ended?.used == nil else { continue }
         groups[index].ended = block
         groups[index].dangling = reference

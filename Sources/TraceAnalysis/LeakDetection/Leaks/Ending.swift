@@ -7,7 +7,7 @@ import TraceSymbolication
 extension Finding {
   /// The end of an object that something still refers to, or that code used after its end.
   package struct Ending: Codable, Hashable, Sendable {
-    /// The type without modules. For blocks of C code, it is the function that allocated the block.
+    /// The type without modules. For blocks of C code, the function that allocated the block.
     package var type: String
     package var qualifiedType: String
     package var allocated: Moment

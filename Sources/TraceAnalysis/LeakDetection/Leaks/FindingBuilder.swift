@@ -33,8 +33,7 @@ package struct FindingBuilder {
   func findings() -> [Finding] {
     var join = FindingJoin()
     let owners = OwnerSearch(graph, naming: naming)
-    /// By group of causes: the index of the finding that has the group; `several` if its instances are in more than
-    /// one.
+    /// The index of the finding that has a group of causes; `several` if its instances are in more than one finding.
     var joined: [Int32: Int32] = [:]
     let losses = SampledLosses(graph, naming: naming, groups: groups)
     for group in groups.flatMap(parts).flatMap(losses.parts) {
@@ -57,7 +56,7 @@ package struct FindingBuilder {
     var findings = join.joined()
     if joined.count > Set(joined.values).count, !joined.values.contains(CauseShares.several), let causes = finder.causes
     {
-      // Objects that only the groups of one finding keep count for the finding.
+      // Objects that are kept only by groups of one finding count for that finding.
       for (index, sum) in causes.retained(joined: joined, graph.heap) where findings.indices.contains(Int(index)) {
         (findings[Int(index)].retainedBytes, findings[Int(index)].retainedBlocks) = (ByteCount(sum.bytes), sum.blocks)
       }
@@ -65,7 +64,7 @@ package struct FindingBuilder {
     return Self.sorted(findings)
   }
 
-  /// Splits tasks that one place starts by the function that they wait in. The oldest task of each part is shown.
+  /// Splits the tasks that one place starts, by the function that they wait in. Each part shows its oldest task.
   private func parts(of group: LeakGroup) -> [LeakGroup] {
     guard group.verdict == .suspended, !group.isCycle, group.members.count > 1, group.members.count <= Self.namedTasks
     else { return [group] }
@@ -76,12 +75,12 @@ package struct FindingBuilder {
       if parts[function] == nil { order.append(function) }
       parts[function, default: []].append(member)
     }
-    // If all tasks wait in one place, the whole group also counts the objects that several of them keep.
+    // If all tasks wait in one place, keep the whole group: it also counts the objects that several tasks keep.
     if order.count == 1 { return [group] }
     return order.compactMap { function in parts[function].flatMap { group.part($0) } }
   }
 
-  /// Maximum number of tasks from one place that are split by the function they wait in.
+  /// Maximum number of tasks from one place that are split by the function that they wait in.
   private static let namedTasks = 10_000
 
   /// Returns the program's findings first. In each part, the findings that retain most come first.
@@ -99,7 +98,8 @@ package struct FindingBuilder {
     var path = paths.path(closures.withHolder(group))
     let ending = group.ended.map { naming.ending(of: $0) }
     if path.isEmpty, let ended = group.ended, let ending { path = [naming.step(ended, ending)] }
-    // If tail calls left no function of the program on the stack, the caller of the allocation function says most.
+    // If tail calls left no function of the program on the stack, the caller of the allocation function is the most
+    // informative.
     if group.verdict == .lost, let first = group.steps.first?.node, !path.isEmpty, path[0].allocation == nil {
       path[0].allocation = naming.caller(of: first)
     }
@@ -142,8 +142,8 @@ package struct FindingBuilder {
     }
   }
 
-  /// Returns the counts of the last object on the path. A lost object is the only one; a deinitialised object follows
-  /// its holder.
+  /// Returns the counts of the last object on the path. A lost object is the only object on its path. A deinitialised
+  /// object follows its holder.
   private func referenceCount(of group: LeakGroup) -> ReferenceCount? {
     group.steps.last.flatMap { graph.type(of: $0.node).kind.isCounted ? graph.referenceCount(of: $0.node) : nil }
   }

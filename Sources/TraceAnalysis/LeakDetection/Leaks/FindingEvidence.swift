@@ -11,16 +11,16 @@ extension Finding {
     case unreachable(Unreachable, way: Way?)
     /// The object's deinit has run, and unowned references keep its memory. The counts are nil if they are not known.
     case deinitialised(ReferenceCount?)
-    /// A reference leads to an object that has ended, or code used the object after its end. Nil if the trace does not
-    /// show the end.
+    /// A reference leads to an object that has ended, or code used the object after its end. The value is nil if the
+    /// trace does not show the end.
     case dangling(Ending?)
-    /// The objects are reachable. The fate of other objects from the same code makes these suspicious.
+    /// The objects are reachable. The fates of other objects from the same code make these objects suspicious.
     case suspected(Suspicion, Survivors)
     /// The objects are reachable. The program stated that they should be gone.
     case stated(Statement, Survivors)
     /// The objects are reachable. Each round of repeated work left more of them.
     case repeated(Rounds, Retention, Siblings)
-    /// The objects are reachable. Successive images of the running process have more and more of them.
+    /// The objects are reachable. Successive heap images of the running process have more and more of them.
     case images(ImageGrowth, Retention)
   }
 
@@ -36,9 +36,9 @@ extension Finding {
 
   /// The reason why nothing resumes a task.
   package enum Suspension: Hashable, Sendable {
-    /// The task is a part of a cycle. Only the task keeps the thing that could resume it.
+    /// The task is part of a cycle. Only the task itself keeps the thing that could resume it.
     case inCycle
-    /// The task is on no cycle. Nil if the image does not show the kind of its wait.
+    /// The task is on no cycle. The value is nil if the heap image does not show the kind of the task's wait.
     case alone(TaskWait?)
   }
 
@@ -58,21 +58,21 @@ extension Finding {
     package var holder: String
     /// The program's own field or variable that leads to the holder, if `holder` is a field of a library's object.
     package var ownHolder: String? = nil
-    /// The kind of registration that the holder is; nil for the program's own collections and fields.
+    /// The kind of registration, if the holder is a registration; nil for the program's own collections and fields.
     package var registration: Registration?
-    /// True if no other code can end these registrations, or has read the results that they keep. Nil if that is not
-    /// known.
+    /// True if no other code can end these registrations, or if no code has read the results that they keep. Nil if
+    /// that is not known.
     package var isBeyondReach: Bool? = nil
-    /// The program's function that released the object while one of the object's own tasks still keeps it. Nil if the
-    /// finding has other evidence.
+    /// The function of the program that released the object while one of the object's own tasks still keeps it. Nil if
+    /// the finding has other evidence.
     package var letGo: SourceFrame? = nil
-    /// Whether several functions make such objects. Nil in a digest of an earlier version.
+    /// True if several functions make such objects. Nil in a digest of an earlier version.
     var isMadeInSeveralPlaces: Bool? = nil
     /// Index in the path of the object that the suspect reference leads to. 0 if the root itself has this reference.
     package var suspect: Int
-    /// The number of the heap image that contains the path; nil for the report's own image.
+    /// The number of the heap image that contains the path; nil for the report's own heap image.
     package var snapshot: UInt32? = nil
-    /// Nil if the clock's rate is unknown.
+    /// The ages of the objects; nil if the clock's rate is unknown.
     package var ages: Ages?
   }
 
@@ -87,12 +87,12 @@ extension Finding {
     package var births: UInt64
     /// The number of siblings that have ended.
     package var deaths: UInt64
-    /// The function that contains the end of nearly all ended siblings. Nil if they ended outside of the program's
-    /// calls.
+    /// The function that contains the ends of nearly all ended siblings. Nil if the siblings ended outside the
+    /// program's calls.
     package var scope: SourceFrame?
     /// The percentage of the ended siblings that ended in this scope.
     package var scopeShare: Int
-    /// An upper bound, in seconds, of the lifetime of nine in ten ended siblings; nil if none ended.
+    /// The time, in seconds, within which nine in ten ended siblings ended; nil if none ended.
     package var lifetime: Double?
   }
 
@@ -100,8 +100,8 @@ extension Finding {
   package struct Survivors: Hashable, Sendable {
     package var retention: Retention
     package var siblings: Siblings
-    /// The number of the shown objects made so far, after each quarter of a period. The period is counted in events of
-    /// the process, from the first of these objects to the snapshot. Empty for fewer than eight objects.
+    /// The number of the shown objects that were made by the end of each quarter of a period. The period is counted in
+    /// events of the process, from the first of these objects to the snapshot. Empty for fewer than eight objects.
     package var quarters: [Int]
   }
 
@@ -122,28 +122,28 @@ extension Finding {
   /// The figures behind a suspicion.
   package struct Figures: Codable, Hashable, Sendable {
     package var strength: Strength
-    /// Probability that so many siblings live so long by chance; nil if no siblings ended.
+    /// Probability that chance alone lets this many siblings live this long; nil if no siblings ended.
     package var chance: Double?
     /// The longest life, in seconds, of a sibling that ended; nil if none ended.
     package var longestLifetime: Double?
-    /// The number of live objects from the same code, after each quarter of a period. The period is counted in events
-    /// of the process, from the first of these objects to the snapshot.
+    /// The number of live objects from the same code at the end of each quarter of a period. The period is counted in
+    /// events of the process, from the first of these objects to the snapshot.
     package var live: [UInt64]
   }
 
   /// The weight of a suspicion.
   package enum Strength: String, Codable, Hashable, Sendable {
-    /// Each such suspicion is worth a look.
+    /// Each such suspicion deserves attention.
     case strong
-    /// The survival may be chance or intended. Such suspicions are counted, and listed on demand.
+    /// The survival may be chance or intended. Such suspicions are counted, and listed only on request.
     case weak
   }
 
   /// The degree of certainty that something is wrong.
   package enum Certainty: String, Codable, Hashable, Sendable {
-    /// Memory or a statement of the program shows it.
+    /// Memory, or a statement of the program, shows the fault.
     case proven
-    /// It is concluded from the lives of other objects.
+    /// The fault is concluded from the lives of other objects.
     case suspected
   }
 
@@ -153,13 +153,13 @@ extension Finding {
     case expectation(BrokenExpectation)
   }
 
-  /// A scope whose objects were still there after its grace.
+  /// A scope whose objects still existed after its grace period.
   package struct ScopeRest: Hashable, Sendable {
     package var place: MarkPlace
     package var executions: UInt64
     /// The number of runs that left objects behind.
     package var executionsWithRest: UInt64
-    /// In seconds; nil if the clock's rate is unknown.
+    /// The grace period in seconds; nil if the clock's rate is unknown.
     package var grace: Double?
   }
 
@@ -175,20 +175,20 @@ extension Finding {
     package var longestDelay: Double?
   }
 
-  /// Repeated work. If the place is empty, the repetition comes from outside of the program.
+  /// Repeated work. The place is empty if the repetition was marked from outside the program.
   package struct Rounds: Hashable, Sendable {
     package var place: MarkPlace
-    /// The number of the round of the first element of `counts`.
+    /// The number of the round that the first element of `counts` belongs to.
     package var first: Int
     package var measure: RoundMeasure
     /// The number of objects or elements after each round.
     package var counts: [Int]
   }
 
-  /// Growth between successive images of a running process.
+  /// Growth between successive heap images of a running process.
   package struct ImageGrowth: Hashable, Sendable {
     package var images: Int
-    /// The time over which the images were taken.
+    /// The time in seconds from the first heap image to the last.
     package var seconds: Double
     /// Growth in the second half of that time, divided by the growth in the first half.
     package var lateShare: Double
@@ -205,7 +205,7 @@ extension Finding {
     case elements
   }
 
-  /// Something that calls the program back. It keeps the objects that it calls until the program stops it.
+  /// Something that calls the program back. It keeps the objects that it calls until the program ends the registration.
   package enum Registration: String, Codable, Hashable, Sendable {
     case timer, observer, observation, dispatchSource, fileHandle, dispatchWork, task, taskGroup, eventLoop, urlSession,
       thread
@@ -239,9 +239,9 @@ extension Finding.Evidence {
     }
   }
 
-  /// Whether the leak is doubtful: the program has a number that it may turn into a reference again. A weak or unowned
-  /// reference is no such doubt. By it, the program can use the objects, but they are leaked until it cuts the cycle,
-  /// or makes up for the extra retain.
+  /// True if the leak is doubtful, because the program has a number that it may turn into a reference again. A weak or
+  /// unowned reference does not make a leak doubtful. The program can use the objects through such a reference, but
+  /// they are leaked until it cuts the cycle, or releases the extra retain.
   package var isDoubtful: Bool {
     if case .unreachable(_, let way?) = self { way.kind == .number } else { false }
   }
@@ -282,7 +282,7 @@ extension Finding.Evidence {
     }
   }
 
-  /// The objects that were made at the same sites; nil if they say nothing.
+  /// The objects that were made at the same sites; nil if they are no evidence.
   var siblings: Finding.Siblings? {
     switch self {
     case .unreachable, .deinitialised, .dangling, .images: nil

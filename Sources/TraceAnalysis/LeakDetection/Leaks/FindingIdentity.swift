@@ -33,10 +33,10 @@ package struct FindingIdentity: Sendable {
     tail = []
     isCycle = finding.evidence.isCycle
     if let retention = finding.evidence.retention, let last = finding.path.last {
-      // The path between the holder and the object is often a library's own, and may differ between runs. A field or
-      // variable that keeps such objects is the cause, whichever functions made them. Timers and observers are
-      // distinguished by the objects that they keep. If several functions make the objects, the shown object has only
-      // one of these functions by chance.
+      // A library often owns the path between the holder and the object, and this path may differ between runs. If a
+      // field or variable keeps such objects, it is the cause, regardless of the functions that made the objects.
+      // Timers and observers are distinguished by the objects that they keep. If several functions make the objects,
+      // chance decides which of them made the shown object.
       let isIdentifiedByHolder = retention.registration == nil || retention.isMadeInSeveralPlaces == true
       steps = [
         [
@@ -51,7 +51,7 @@ package struct FindingIdentity: Sendable {
     steps = finding.path.map { step in
       // A capture's name comes from debug information, which another build may lack.
       let reference = step.reference.map { [$0.isCapture ? "capture" : $0.name, $0.strength.key] } ?? ["", ""]
-      // A task is identified by the function that it waits in: one function may start many tasks that wait for
+      // A task is identified by the function that it waits in, since one function may start many tasks that wait for
       // different things.
       let function =
         step.kind == .closure || step.kind == .task
@@ -82,14 +82,15 @@ package struct FindingIdentity: Sendable {
     }
   }
 
-  /// Returns the name of a place, or its file if it has no name. A line number would change with the next build.
+  /// Returns the name of a place, or its file if it has no name. A line number could change with the next build.
   private static func name(of place: MarkPlace) -> String { place.name.isEmpty ? place.file : place.name }
 
   /// The identity without the function that made the first object, if that function is not the cause.
   ///
   /// The first object of a cycle is its oldest. If one function made all objects of the cycle, that function is the
-  /// cause. Otherwise the cause is another function that made some of them (an initialiser, a method, a package's
-  /// function), or a closure that closes the cycle. Then the function that made the first object does not matter.
+  /// cause. Otherwise, another function that made some of the objects is the cause (an initialiser, a method, a
+  /// package's function), or a closure that closes the cycle. The function that made the first object does not matter
+  /// then.
   var cause: FindingIdentity {
     guard isCycle, let place = steps.first?[2] else { return self }
     let isTiedWithin = steps.contains { !$0[3].isEmpty || !$0[2].isEmpty && $0[2] != place }
@@ -99,8 +100,8 @@ package struct FindingIdentity: Sendable {
     return cause
   }
 
-  /// All parts in order. A cycle is rotated to the order that sorts first. The parts are equal for one finding at one
-  /// place; the parts of `cause` are equal for one finding at any place. O(steps²) for a cycle.
+  /// All parts in order. A cycle is rotated so that its parts sort first. Two findings with equal parts are one finding
+  /// at one place. Two findings whose `cause` has equal parts are one finding, at any place. O(steps²) for a cycle.
   package var parts: [String] {
     var best = steps
     if isCycle {

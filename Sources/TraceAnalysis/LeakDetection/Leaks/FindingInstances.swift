@@ -1,4 +1,4 @@
-// The instances of a finding: an object for each, and the place that allocated all of them.
+// The instances of a finding: one object for each instance, and the place that allocated all of them.
 
 import HeapAnalysis
 import TraceReading
@@ -10,7 +10,7 @@ struct FindingInstances {
   init(_ graph: ObjectGraph) { self.graph = graph }
 
   /// Returns an object for each instance. If the instances are cycles, the group's members may be any objects of the
-  /// cycles. For each member, this returns the nearest object of the type that the path begins with.
+  /// cycles. For such a member, returns the nearest object whose type is the type of the path's first object.
   func nodes(of group: LeakGroup) -> [NodeID] {
     guard group.isCycle, let first = group.steps.first?.node, !graph.isRoot(first) else {
       return group.members.map(\.node)
@@ -48,7 +48,7 @@ struct FindingInstances {
     guard let step = group.verdict == .deinitialised ? path.last : path.first, !group.members.isEmpty else {
       return nil
     }
-    // A member of a cycle may be any of its objects, so the sizes of members say nothing.
+    // A member of a cycle may be any of its objects, so ignore the sizes of members.
     let sizes = group.isCycle ? [step.size.rawValue] : group.members.map { graph.heap[BlockID($0.node)].size }
     return Finding.Place(
       allocation: step.allocation, ownAllocation: step.ownAllocation, stack: step.stack, instances: group.instances,

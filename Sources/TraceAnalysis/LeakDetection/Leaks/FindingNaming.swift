@@ -12,31 +12,31 @@ final class FindingNaming {
   /// Distinguishes a package's code from the program's.
   private(set) lazy var packages = PackageCode(executable: definitions.process.executable, ownModules: ownModules)
   private let ownModules: Set<String>
-  /// Only used for findings that have a `way`.
+  /// Used only for findings that have a `way`.
   private(set) lazy var firstHolders = FirstHolders(graph)
-  /// By Swift module: the package that contains the module, nil for the program's own modules.
+  /// The package that contains a Swift module; nil for the program's own modules.
   var modulePackages: [String: String?] = [:]
   let naming: any FrameNaming
   private let sites: [SiteKey]
-  /// Stacks of sampled blocks by the block's address, for a light trace.
+  /// The stacks of sampled blocks, by the block's address. Only for a light trace.
   private let sampledStacks: [UInt64: StackID]
   private let wrappers: AllocationWrappers
   private var functions: [UInt64: SourceFrame?] = [:]
-  /// By address of a part of an async function: whether the part is in a loop; nil if its code does not show it.
+  /// Whether a part of an async function is in a loop, by the address of the part; nil if the code does not show it.
   private var loops: [UInt64: Bool?] = [:]
   private var closureCode: [SourceFrame: (name: String, address: UInt64)] = [:]
   private var captureLists: [SourceFrame: ClosureCaptures?] = [:]
   private var siteFrames: [SiteID: [SourceFrame]] = [:]
   private var keptFrames = 0
-  /// Nil if only the numbers of threads are known.
+  /// Nil if only the threads' numbers are known.
   var threads: ThreadNames?
   let tests: TestNames
   private var testsByStack: [StackID: String?] = [:]
   /// The number of frames that may still be named for whole stacks.
   private(set) var spareFrames: Int
 
-  /// `frameLimit`: the maximum number of frames that are named for whole stacks; further stacks get only their
-  /// innermost frames. `ownModules`: Swift modules that the user declared as the program's own.
+  /// `frameLimit`: the maximum number of frames that are named for whole stacks. After that, only the innermost frames
+  /// of a stack are named. `ownModules`: Swift modules that the user declared as the program's own.
   init(
     _ graph: ObjectGraph, definitions: TraceDefinitions, clock: TraceClock, sites: [SiteKey], naming: any FrameNaming,
     frameLimit: Int = .max, ownModules: Set<String> = [], sampledStacks: [UInt64: StackID] = [:]
@@ -84,7 +84,7 @@ final class FindingNaming {
       }
     }
     // A function's first instructions may have no line. A function that the linker merged with others has no line at
-    // all. The next line, or the line of the function around it, is near enough.
+    // all. Use the next line, or the line of the surrounding function, which are near enough.
     if let found = frame, found.line == nil, let name {
       if found.mangledName == name, let first = firstLine(of: name, at: address, in: image) {
         frame = first
@@ -181,7 +181,7 @@ final class FindingNaming {
     return frames
   }
 
-  /// Maximum number of frames kept by site. Each frame takes some hundred bytes.
+  /// Maximum number of frames kept by site. Each frame takes a few hundred bytes.
   private static let keptFrameLimit = 1 << 20
 
   /// The frames of a stack, innermost first. Linear in its depth.
@@ -231,7 +231,8 @@ final class FindingNaming {
     let frames = frames.dropFirst(type.kind == .malloc ? wrappers.frameCount(of: stack) : 0)
     let head = type.name.prefix { $0 != "<" }
     var user = frames.filter { $0.kind == .user }
-    // A library of the operating system made the object for the program's function that called the library.
+    // If a library of the operating system made the object, it did so for the program's function that called the
+    // library.
     let own = user.filter { !isOfOperatingSystem($0) }
     if !own.isEmpty { user = own }
     return user.first { frame in
@@ -250,8 +251,8 @@ final class FindingNaming {
     frames.first { !AllocationFunctions.isOne($0) && $0.kind != .thunk }
   }
 
-  /// Returns whether a frame is in a shared library that came with the operating system, while the program did not.
-  /// Such code is neither the program's nor the platform's.
+  /// Returns whether a frame is in a shared library that came with the operating system, although the program did not.
+  /// Such code belongs neither to the program nor to the platform.
   func isOfOperatingSystem(_ frame: SourceFrame) -> Bool {
     guard frame.kind == .user, let path = frame.imagePath, SystemCode.isOfOperatingSystem(path) else { return false }
     return !isProgramOfOperatingSystem
@@ -268,7 +269,7 @@ final class FindingNaming {
     naming.sourceFile(ofModule: module, in: definitions.images.map(\.image))
   }
 
-  /// The variable at an address in an image's data.
+  /// The variable at an address in a loaded image's data.
   func variable(at address: UInt64, in image: LoadedImage) -> String? {
     naming.variable(at: RuntimeAddress(address), in: image).map(DeclarationName.withoutDiscriminators)
   }
@@ -287,8 +288,8 @@ final class FindingNaming {
 
   private func functionWord(of edge: EdgeIndex, _ label: EdgeLabel, _ block: LiveBlock, offset: Int) -> UInt64? {
     guard label.isElement else { return graph.image.word(at: block.address &+ UInt64(bitPattern: Int64(offset))) }
-    // The edge does not say which element has the target. Take the first place in the block that has the target and a
-    // code address beside it.
+    // The edge does not identify the element that has the target. Take the first place in the block that has the target
+    // with a code address next to it.
     let target = graph.heap[BlockID(graph.graph.target(of: edge))].address
     var found: UInt64?
     graph.image.forEachWord(in: block.address + 16..<block.address + max(block.size, 16)) { address, value in
@@ -315,7 +316,7 @@ final class FindingNaming {
     return first
   }
 
-  /// Returns the innermost function of the program's own that a task is suspended in. Nil unless a package's function
+  /// Returns the innermost function of the program itself that a task is suspended in. Nil unless a package's function
   /// is further in.
   func ownSuspension(of task: NodeID) -> SourceFrame? {
     let functions = suspendedFunctions(of: task).filter { $0.kind == .user }
@@ -343,9 +344,9 @@ final class FindingNaming {
   /// Returns the frames of a suspension in a function that the optimiser inlined, innermost first. Nil if the outer
   /// function itself suspends.
   ///
-  /// If a function itself suspends, its next part begins with the line of the await. After the suspension of an inlined
-  /// function, the next part begins with the line of the outer function's declaration, and the inlined function
-  /// follows. Seen with Swift 6.3.1.
+  /// If a function itself suspends, its next part begins with the line of the await. If an inlined function suspends,
+  /// the next part begins with the line of the outer function's declaration. The inlined function follows. Seen with
+  /// Swift 6.3.1.
   private func inlinedSuspension(at address: UInt64, of frame: SourceFrame) -> [SourceFrame]? {
     guard frame.kind == .user, frame.asyncPart != nil, let line = frame.line, let name = frame.mangledName,
       let image = graph.roots.image(at: address),
@@ -361,7 +362,8 @@ final class FindingNaming {
     return nil
   }
 
-  /// Maximum size in bytes of the first code of a part of an async function, which sets up the frame and the context.
+  /// Maximum size in bytes of the prologue of a part of an async function. The prologue sets up the frame and the
+  /// context.
   private static let prologueSize: UInt64 = 64
 
   /// Returns whether a frame is a function of the runtime that starts or completes tasks, such as
@@ -370,8 +372,8 @@ final class FindingNaming {
     frame.kind != .user && frame.function.contains("(swift::AsyncContext*")
   }
 
-  /// Returns whether a function of the program that a task is suspended in comes back to the same suspension. Nil if no
-  /// function's code shows it.
+  /// Returns whether one of the program's functions that a task is suspended in returns to the same suspension point.
+  /// Nil if no function's code shows it.
   func isInLoop(_ task: NodeID) -> Bool? {
     var isKnown = false
     for address in graph.resumptions(of: task) {
@@ -382,7 +384,7 @@ final class FindingNaming {
     return isKnown ? false : nil
   }
 
-  /// Returns whether one of the functions that a task is suspended in is a sleep. The time of the sleep may be over.
+  /// Returns whether one of the functions that a task is suspended in is a sleep. The sleep's time may have passed.
   func isInSleep(_ task: NodeID) -> Bool {
     graph.resumptions(of: task).contains { address in
       function(at: address).map { $0.kind != .user && Registrations.isSleep(function: $0.function) } ?? false

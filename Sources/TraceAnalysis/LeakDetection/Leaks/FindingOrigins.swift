@@ -1,11 +1,11 @@
-// Stacks and tests that a finding's instances come from.
+// The stacks and tests that a finding's instances come from.
 
 import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
 extension Finding {
-  /// Instances that were made with one stack.
+  /// The instances that were made with one stack.
   package struct StackShare: Codable, Hashable, Sendable {
     package var stack: StackID
     package var instances: Int
@@ -28,17 +28,18 @@ extension Finding {
   /// The number of instances that were sampled.
   package var sampledInstances: Int { origins.samples.reduce(0) { Self.sum($0, max(0, $1.instances)) } }
 
-  /// Whether the finding is untyped lost memory that was sampled in part. Without the samples, it would have no owner.
+  /// True if the finding is untyped lost memory and only some of its blocks were sampled. Without the samples, it would
+  /// have no owner.
   package var isReportedBySamples: Bool {
     verdict == .lost && path.first?.kind == .malloc && !origins.samples.isEmpty && sampledInstances < instances
   }
 
-  /// Maximum number of stacks kept for one finding. More stacks say nothing more about its cause.
+  /// Maximum number of stacks that are kept for a finding. More stacks add nothing about its cause.
   static let stackLimit = 32
   /// Maximum number of tests kept for one finding.
   static let testLimit = 1000
 
-  /// Adds up the shares of equal stacks. Returns those with most instances first.
+  /// Adds up the shares of equal stacks. Returns them in descending order of instances.
   static func joined(_ stacks: [StackShare]) -> [StackShare] {
     var sums: [StackID: Int] = [:]
     for share in stacks { sums[share.stack] = sum(sums[share.stack] ?? 0, share.instances) }
@@ -48,7 +49,7 @@ extension Finding {
     return Array(sorted.prefix(stackLimit))
   }
 
-  /// Adds up the shares of equal tests. Returns those with most instances first.
+  /// Adds up the shares of equal tests. Returns them in descending order of instances.
   static func joined(_ tests: [TestShare]) -> [TestShare] {
     var sums: [String: Int] = [:]
     for share in tests { sums[share.name] = sum(sums[share.name] ?? 0, share.instances) }
@@ -58,7 +59,7 @@ extension Finding {
     return Array(sorted.prefix(testLimit))
   }
 
-  /// Adds up the samples of equal places. Returns those with most instances first.
+  /// Adds up the samples of equal places. Returns them in descending order of instances.
   static func joined(_ samples: [SampledPlace]) -> [SampledPlace] {
     var sums: [PlaceKey: SampledPlace] = [:]
     for sample in samples {
@@ -90,8 +91,8 @@ extension FindingNaming {
       })
   }
 
-  /// Returns the stacks that allocated blocks, and the tests that were running at that time. Linear in the blocks, and
-  /// in the depth of the stacks of a test run.
+  /// Returns the stacks that allocated blocks, and the tests that were running at the time. Linear in the blocks. In a
+  /// test run, also linear in the depth of the stacks.
   func origins(of blocks: some Sequence<NodeID>) -> Finding.Origins {
     var counts: [StackID: Int] = [:]
     for block in blocks where !graph.isRoot(block) {

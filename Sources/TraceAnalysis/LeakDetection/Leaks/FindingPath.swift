@@ -11,18 +11,17 @@ extension Finding {
     package var name: String
     package var strength: EdgeStrength
     package var isClosure: Bool
-    /// Whether the reference is a variable that a closure captured.
+    /// True if the reference is a variable that a closure captured.
     package var isCapture: Bool
-    /// Whether a closure's whole context is `self`, which is the next step.
+    /// True if a closure's whole context is `self`. `self` is then the next step.
     package var capturesSelf: Bool
-    /// The function that a closure runs. If the closure has no context of its own, its captured object is the next
-    /// step.
+    /// The function that a closure runs. If the closure has no separate context, its captured object is the next step.
     package var closure: SourceFrame?
     package var caseName: String?
-    /// The declared class of the field, without modules. Nil if the field is of no class, and for references that do
+    /// The declared class of the field, without modules. Nil if the field has no class type, and for references that do
     /// not dangle.
     package var referentType: String?
-    /// The class of the object that has the target's memory now, without modules. Nil if the memory is free, or if the
+    /// The class of the object that now uses the target's memory, without modules. Nil if the memory is free, or if the
     /// end of the original object is known.
     package var tenantType: String?
   }
@@ -45,9 +44,9 @@ extension Finding {
     package var reference: Reference?
     /// All fields of the object's type that hold references; empty if they are not known.
     package var fields: [String] = []
-    /// The program's own function that called for the object, if `allocation` is a package's function.
+    /// The function of the program itself that called for the object, if `allocation` is a package's function.
     package var ownAllocation: SourceFrame? = nil
-    /// The program's own function that a task waits in, if `function` is a package's.
+    /// The function of the program itself that a task waits in, if `function` is a package's function.
     package var ownFunction: SourceFrame? = nil
     /// The library that uses the object for itself: the name of a package, or a part of the platform. Nil for the
     /// program's objects.
@@ -57,13 +56,13 @@ extension Finding {
     /// True if the object was allocated before the recording began, so that the place is unknown.
     package var isFromBefore: Bool? = nil
 
-    /// The line that made the object: the program's if it is known, else a library's.
+    /// The line that made the object. The program's line if it is known, otherwise a library's line.
     package var place: SourceFrame? { ownAllocation ?? allocation }
     /// The function that a closure runs or a task waits in: the program's own if there is one.
     package var code: SourceFrame? { ownFunction ?? function }
   }
 
-  /// The origin of instances: the program's line that made the object in the finding's title.
+  /// The origin of instances: the program's line that made the object named in the finding's title.
   package struct Place: Codable, Hashable, Sendable {
     /// The program's innermost frame that made the object. Initialisers of the object's own type do not count.
     package var allocation: SourceFrame?
@@ -80,7 +79,7 @@ extension Finding {
     /// The objects of an instance from this place; empty if they are the finding's own path.
     package var path: [Step] = []
 
-    /// The line that made the objects: the program's if it is known, else a library's.
+    /// The line that made the objects. The program's line if it is known, otherwise a library's line.
     package var place: SourceFrame? { ownAllocation ?? allocation }
   }
 

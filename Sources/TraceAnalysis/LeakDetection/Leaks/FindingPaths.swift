@@ -16,8 +16,8 @@ struct FindingPaths {
 
   /// Returns the steps of a path with their names. O(steps) lookups of names.
   ///
-  /// If a function value is passed as another type, the compiler makes a thunk with a context of its own. The path
-  /// omits the thunk: a reference to it becomes a reference to the closure that the thunk calls.
+  /// If a function value is passed as another type, the compiler makes a thunk with a separate context. The path omits
+  /// the thunk: a reference to the thunk becomes a reference to the closure that the thunk calls.
   func path(_ steps: [LeakGroup.Step]) -> [Finding.Step] {
     var kept: [LeakGroup.Step] = []
     var thunks = ThunkTargets()
@@ -54,12 +54,12 @@ struct FindingPaths {
     return named
   }
 
-  /// Maximum number of steps that are shown of a path.
+  /// Maximum number of steps of a path that are shown.
   private static let shownSteps = 40
   /// The number of shown steps after the gap, without the first of them.
   private static let shownTail = 8
 
-  /// By context of a thunk on the path: the edge to the closure that the thunk calls.
+  /// The edge to the closure that a thunk on the path calls, by the thunk's context.
   private typealias ThunkTargets = [NodeID: EdgeIndex]
 
   private func name(_ steps: [LeakGroup.Step], _ thunks: ThunkTargets) -> [Finding.Step] {
@@ -77,7 +77,7 @@ struct FindingPaths {
       var function: SourceFrame?
       if kind == .closure {
         function = incoming
-        // A context of the program without a function beside it is the box of a captured variable.
+        // A context of the program without a function next to it is the box of a captured variable.
         if function == nil, isBox(steps, index), naming.maker(of: step.node) == nil { kind = .box }
       } else if kind == .task {
         function = naming.suspension(of: step.node)
@@ -112,7 +112,7 @@ struct FindingPaths {
     return kind == .task ? nil : naming.library(of: node)
   }
 
-  /// Returns the function that a reference calls in the end, after all thunks that convert it.
+  /// Returns the function that a reference finally calls, after all thunks that convert the reference.
   private func closureBehindThunks(_ edge: EdgeIndex, from node: NodeID, _ thunks: ThunkTargets) -> SourceFrame? {
     var (edge, node) = (edge, node)
     for _ in 0..<Self.maxThunkDepth {
@@ -161,8 +161,8 @@ struct FindingPaths {
       caseName: label?.caseName)
   }
 
-  /// Returns the name of the captured variable with the part of its value; only the part if no debug information
-  /// identifies the variable.
+  /// Returns the name of the captured variable, with the part of its value. Returns only the part if debug information
+  /// does not identify the variable.
   private func captureName(_ step: Finding.Step, offset: Int, label: EdgeLabel?) -> String {
     let part = label?.name ?? ""
     let captured = naming.captures(of: step.function)?.variable(

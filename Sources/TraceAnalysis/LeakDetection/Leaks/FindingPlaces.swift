@@ -34,11 +34,11 @@ extension Finding {
     return byName.values.sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }
   }
 
-  /// Whether all objects in the finding's title have the same size, as far as is known.
+  /// True if all objects named in the finding's title have the same size, as far as is known.
   package var isOfOneSize: Bool { places.allSatisfy { $0.smallest == $0.largest && $0.smallest == places[0].smallest } }
 
-  /// A finding for each place, with the place's figures and path. If there is at most one place, this is the finding
-  /// itself. All of them have the same fingerprint.
+  /// A finding for each place, with the place's figures and path, and all with the same fingerprint. If there is at
+  /// most one place, the only element is this finding.
   package var byPlace: [Finding] {
     guard places.count > 1 else { return [self] }
     return places.map { place in
@@ -90,7 +90,7 @@ extension Finding {
 }
 
 extension Finding.Place: Comparable {
-  /// Places with more instances come first, then places with more bytes. The order of lines decides between equals.
+  /// Orders places by instances, then by bytes, both descending. Lines break ties.
   package static func < (a: Finding.Place, b: Finding.Place) -> Bool {
     if a.instances != b.instances { return a.instances > b.instances }
     if a.retainedBytes != b.retainedBytes { return a.retainedBytes > b.retainedBytes }

@@ -4,8 +4,8 @@ import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// The keys of a finding in a file. They stay as earlier versions wrote them, even if the shape of `Finding` changes.
-/// Many keys are only there for some verdicts.
+/// The keys of a finding in a file. They stay as earlier versions wrote them, even if the structure of `Finding`
+/// changes. Many keys exist only for some verdicts.
 package struct FindingRecord: Codable, Sendable {
   var verdict: Verdict
   var taskWait: TaskWait?

@@ -19,7 +19,7 @@ package struct FindingStacks: Sendable {
     package var stack: Stack
   }
 
-  /// References that one place took and never released.
+  /// References that one place took and nothing released.
   package struct Reference: Sendable {
     package var operation: Operation
     package var count: UInt64
@@ -56,7 +56,7 @@ package struct FindingStackSearch {
   package init(
     _ reader: TraceReader, _ allocations: AllocationAnalysis, snapshot: TraceSnapshot, naming: any FrameNaming
   ) {
-    // The analysis has no image of its own, so it does not compare counts in memory.
+    // The analysis has no heap image, so it does not compare counts in memory.
     analysis = HistoryAnalysis(reader, allocations, snapshot: nil, naming: naming)
     heap = LiveHeap(allocations.blocksAtSnapshot)
     self.snapshot = snapshot
@@ -87,7 +87,7 @@ package struct FindingStackSearch {
 
   /// Returns the objects of a finding that should have been released.
   private func subjects(_ finding: Finding) -> [Finding.Step] {
-    // The path is from another image. Another block may have the address by now.
+    // The path is from another heap image. Another block may have the address in the meantime.
     if let number = finding.evidence.retention?.snapshot, number != snapshot.number { return [] }
     if finding.evidence.isCycle {
       return Array(finding.path.filter { $0.kind.isCounted }.prefix(FindingStacks.objectLimit))
@@ -95,7 +95,7 @@ package struct FindingStackSearch {
     switch finding.verdict {
     case .retainCycle, .lost, .suspended: return finding.path.first.map { [$0] } ?? []
     case .deinitialised, .outlived, .accumulating, .growing: return finding.path.last.map { [$0] } ?? []
-    // The object is gone. The finding itself says how it ended.
+    // The object is gone. The finding itself describes its end.
     case .dangling: return []
     }
   }

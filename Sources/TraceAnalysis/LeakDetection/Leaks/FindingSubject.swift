@@ -10,22 +10,21 @@ extension Finding {
     /// The type without modules: `RequestContext`.
     package var type: String
     package var qualifiedType: String
-    /// The number of such objects in all instances together. Nil if there are too many instances to search each, and
-    /// for values, which have no identity.
+    /// The number of such objects in all instances together. Nil for values, which have no identity. Also nil if there
+    /// are too many instances to search all of them.
     package var count: UInt64?
     /// The program's line that made the shown object; nil for values.
     package var allocation: SourceFrame?
-    /// Whether the subject is a structure or an enumeration in a collection, and the object of the finding is a part of
-    /// it.
+    /// True if the subject is a structure or an enumeration in a collection, and the finding's object is a part of it.
     package var isValue: Bool
   }
 }
 
 /// Searches wrappers for the objects that they keep. For one thread at a time.
 ///
-/// The subject of a wrapper is an object that no other wrapper has captured. An object that all wrappers captured (a
-/// server, `self` of a long-lived object) is not their subject. So a type counts if nearly each wrapper has an object
-/// of this type to itself.
+/// The subject of a wrapper is an object that no other wrapper has captured. An object that all wrappers captured, such
+/// as a server or `self` of a long-lived object, is not their subject. So a type counts if nearly every wrapper is the
+/// only one to capture an object of this type.
 struct SubjectSearch {
   private let graph: ObjectGraph
   private let naming: FindingNaming
@@ -38,8 +37,8 @@ struct SubjectSearch {
     var nodes: Set<NodeID>
   }
 
-  /// Minimum share of the wrappers that must have an object of the type to themselves. A few may have lost their
-  /// object, or have one more.
+  /// Minimum share of the wrappers that must be the only ones to capture an object of the type. A few wrappers may have
+  /// lost their object, or have one more.
   private static let ownShare = 0.9
   /// Maximum number of wrappers that are searched. If there are more, an even selection is searched.
   private static let wrapperLimit = 512
@@ -52,9 +51,9 @@ struct SubjectSearch {
     var nodes: [NodeID] = []
   }
 
-  /// Returns the program's nearest type whose objects the wrappers have to themselves; nil if there is none. `sample`:
-  /// the wrapper that is shown. `isKept`: whether an object exists because of its wrapper, and would be freed with it.
-  /// O(searched wrappers), each with at most `blockLimit` blocks.
+  /// Returns the nearest type of the program that fulfils the condition for subjects; nil if there is none. `sample`:
+  /// the wrapper that is shown. `isKept`: returns whether an object exists because of its wrapper, and would be freed
+  /// with it. O(searched wrappers), each with at most `blockLimit` blocks.
   func subject(of wrappers: [NodeID], sample: NodeID, isKept: (_ object: NodeID, _ wrapper: NodeID) -> Bool) -> Found? {
     let step = max(1, wrappers.count / Self.wrapperLimit)
     var looked = stride(from: 0, to: wrappers.count, by: step).map { wrappers[$0] }
@@ -97,8 +96,8 @@ struct SubjectSearch {
       nodes: nodes)
   }
 
-  /// Returns the program's objects behind a wrapper, each with its distance. Paths to them contain no other object of
-  /// the program.
+  /// Returns the program's objects that a wrapper leads to, each with its distance. Paths to them contain no other
+  /// object of the program.
   private func objects(behind wrapper: NodeID) -> [(NodeID, Int)] {
     var result: [(NodeID, Int)] = []
     var depths: [NodeID: Int] = [wrapper: 0]
@@ -119,8 +118,8 @@ struct SubjectSearch {
     return result
   }
 
-  /// Returns the element type of the nearest collection on a path to a wrapper: `Visit`, if the wrapper is a field of
-  /// such values. Returns nil if there is no such collection, or if its element type is the wrapper's type.
+  /// Returns the element type of the nearest collection on a path to a wrapper. This is `Visit` if the wrapper is a
+  /// field of such values. Nil if there is no such collection, or if its element type is the wrapper's type.
   func element(of path: ArraySlice<Finding.Step>) -> Finding.Subject? {
     guard let wrapper = path.last else { return nil }
     for step in path.dropLast().reversed() {
