@@ -1,14 +1,14 @@
-// Turns the suspicions of a series of images into findings of the last image.
+// Turns the suspicions of a series of heap images into findings of the last heap image.
 
 import HeapAnalysis
 import TraceReading
 
 extension LeakAnalysis {
-  /// Larger counts come from damaged data.
+  /// Maximum plausible count. Larger counts come from damaged data.
   private static let largestCount = 1e15
 
-  /// Returns a finding for each suspect of a series whose newest image is the analysed one. `image`: the census of that
-  /// image.
+  /// Returns a finding for each suspect of a series. The newest heap image of the series must be the analysed one.
+  /// `image`: the census of that heap image.
   package func findings(of growth: SeriesGrowth, _ image: ImageCensus) -> [Finding] {
     guard !growth.suspects.isEmpty else { return [] }
     let naming = names()
@@ -63,7 +63,7 @@ extension LeakAnalysis {
   }
 }
 
-/// Finds the most informative path to an object: from a variable if there is such a path. For one thread.
+/// Finds the most informative path to an object: from a variable if there is such a path. For one thread at a time.
 private struct RetainPathChoice {
   private let named: RetainPaths
   private let ownership: OwnershipTrees

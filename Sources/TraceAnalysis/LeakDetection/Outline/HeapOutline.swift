@@ -3,16 +3,16 @@
 import HeapAnalysis
 import TraceReading
 
-/// The dominator tree of a heap image, and the references between types. In the tree, the objects of one type below one
-/// dominator are joined. Names are unescaped: a writer must escape them. A value.
+/// The dominator tree of a heap image, and the references between types. In the tree, objects of one type with the same
+/// dominator are joined. Names are unescaped, so a writer must escape them.
 package struct HeapOutline: Sendable {
   /// A type of blocks, identified by its name, or a root.
   package struct Kind: Hashable, Sendable {
-    /// The name that the programmer uses; with the module if another type has the same name.
+    /// The name that the programmer uses. Includes the module if another type has the same name.
     package var name: String
     /// The name with its module, as in allocation sites; empty for roots.
     package var qualifiedName = ""
-    /// Nil for roots, and for the groups of blocks that are held in several ways or by nothing.
+    /// Nil for roots, and for the groups of blocks that several roots hold or that nothing holds.
     package var node: NodeKind?
   }
 
@@ -31,9 +31,9 @@ package struct HeapOutline: Sendable {
     package var kind: Int
     package var blocks: UInt64 = 0
     package var bytes: UInt64 = 0
-    /// Bytes that would be freed if all blocks of the type were.
+    /// Bytes that would be freed if all blocks of the type were freed.
     package var retainedBytes: UInt64 = 0
-    /// The holders with the most references come first.
+    /// The holders, in descending order of references.
     package var holders: [Holder] = []
   }
 
@@ -49,12 +49,12 @@ package struct HeapOutline: Sendable {
   package internal(set) var kinds: [Kind] = []
   /// The groups of the tree. Parents come before their children.
   package internal(set) var groups: [Group] = []
-  /// The types with blocks in the image; those with the most retained bytes first.
+  /// The types with blocks in the heap image, in descending order of retained bytes.
   package internal(set) var types: [TypeTotal] = []
 }
 
 extension LeakAnalysis {
-  /// Returns the outline of the heap image. Takes time and memory in proportion to the blocks and references.
+  /// Returns the outline of the heap image. Time and memory are proportional to the blocks and references.
   package func outline() -> HeapOutline {
     let heads = leakHeads()
     let finder = verdicts.finder

@@ -3,22 +3,23 @@
 import HeapAnalysis
 import TraceReading
 
-/// Walks the dominator tree once, and all references once. For one thread.
+/// Visits the dominator tree once, and all references once. For one thread at a time.
 struct HeapOutlineBuilder {
   private let graph: ObjectGraph
   private let tree: DominatorTree
   private let retained: NodeTable<UInt64>
   private var found = HeapOutline()
   private var kindNumbers: [HeapOutline.Kind: Int] = [:]
-  /// For each type of the graph: its index in the outline's kinds.
+  /// The index in the outline's kinds, for each type of the graph.
   private var kindOfType: [Int] = []
   private var kindOfRoot: [NodeID: Int] = [:]
   private let isReachable: (NodeID) -> Bool
 
-  /// Blocks below this depth count for their ancestor group at it. A list of two alternating types would otherwise be
-  /// as deep as it is long.
+  /// Maximum depth of the tree. Deeper blocks count for their ancestor group at this depth. Otherwise, a list of two
+  /// alternating types would make the tree as deep as the list is long.
   private static let depthLimit = 100
-  /// Limit of the tree's groups: a picture cannot show more. Blocks of further groups count for the parent group.
+  /// Maximum number of groups of the tree; a picture cannot show more. Blocks of further groups count for the parent
+  /// group.
   private static let groupLimit = 1 << 16
 
   /// `leakHeads`: leaked blocks that lead to all other leaked blocks.
@@ -76,7 +77,7 @@ struct HeapOutlineBuilder {
     var node: NodeID
     var group: Int
     var depth: Int
-    /// Whether all blocks that the node dominates have been visited.
+    /// True if all blocks that the node dominates have been visited.
     var isDone = false
   }
 
@@ -136,8 +137,8 @@ struct HeapOutlineBuilder {
     }
   }
 
-  /// Returns the dominator tree as links from parents to children. `first`: the first child of each node; its
-  /// additional last element is the first node without a dominator. `next`: the next sibling of each node.
+  /// Returns the dominator tree as links from parents to children. `first`: the first child of each node. An additional
+  /// last element has the first node without a dominator. `next`: the next sibling of each node.
   private func children() -> (first: [NodeID], next: [NodeID]) {
     let count = graph.graph.nodeCount
     var first = [NodeID](repeating: HeapGraph.noNode, count: count + 1)

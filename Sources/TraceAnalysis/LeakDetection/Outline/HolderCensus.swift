@@ -1,11 +1,11 @@
-// Counts the blocks of a heap image by type and holder, so that images can be compared by name.
+// Counts the blocks of a heap image by type and holder, so that heap images can be compared by name.
 
 import HeapAnalysis
 import TraceReading
 
 /// Numbers and sizes of blocks by type and holder. A census has no addresses, so it can be compared with a census of
-/// another image of the process, or of another build. A value. Its memory is proportional to the number of rows, at
-/// most `rowLimit`.
+/// another heap image of the process, or of another build. Memory is proportional to the number of rows, at most
+/// `rowLimit`.
 package struct HolderCensus: Codable, Hashable, Sendable {
   /// The kind of thing that keeps objects in use.
   package enum HolderKind: String, Codable, Hashable, Sendable {
@@ -14,11 +14,11 @@ package struct HolderCensus: Codable, Hashable, Sendable {
     /// A global or static variable of the program.
     case variable
     case task
-    /// Stacks and registers: objects that a thread is working with.
+    /// Stacks and registers. They hold objects that a thread is working with.
     case thread
     /// Variables of the platform's libraries.
     case library
-    /// Memory that was mapped without the allocator, or whose allocation was not seen.
+    /// Memory that was mapped without the allocator, or whose allocation was not recorded.
     case mapping
     /// Nothing holds the object: it is leaked, or only leaked objects hold it.
     case nothing
@@ -35,7 +35,7 @@ package struct HolderCensus: Codable, Hashable, Sendable {
     package static let all: Set<String> = [nothing, stacks, threadLocal, mapping, unseen]
   }
 
-  /// Identifies a row. Keys of other images are comparable, and so are keys of other builds if their names are
+  /// Identifies a row. Keys of other heap images are comparable. Keys of other builds are comparable if their names are
   /// unchanged.
   package struct Key: Codable, Hashable, Comparable, Sendable {
     /// The type's name with modules, without parts that change from build to build.
@@ -55,7 +55,7 @@ package struct HolderCensus: Codable, Hashable, Sendable {
     package var holderKind: HolderKind
     /// The type whose field holds the objects, written as in `Key.type`; nil if the holder is not a field.
     package var owner: String?
-    /// Whether a library of the platform declares the type.
+    /// True if a library of the platform declares the type.
     package var isPlatform: Bool
     package var objects: UInt64 = 0
     package var bytes: UInt64 = 0
@@ -64,7 +64,7 @@ package struct HolderCensus: Codable, Hashable, Sendable {
     /// Bytes that would be freed with all objects of the row.
     package var retainedBytes: UInt64 = 0
 
-    /// The number of elements for collections, and of objects for all other kinds.
+    /// The number of elements for collections, and the number of objects for all other kinds.
     package var count: UInt64 { kind.isCollection ? elements : objects }
 
     package init(
@@ -75,7 +75,7 @@ package struct HolderCensus: Codable, Hashable, Sendable {
     }
   }
 
-  /// The rows with the most retained bytes come first.
+  /// The rows, in descending order of retained bytes.
   package var rows: [Row]
   /// The number of all blocks, including those without a row.
   package var objects: UInt64
@@ -87,19 +87,19 @@ package struct HolderCensus: Codable, Hashable, Sendable {
     (self.rows, self.objects, self.bytes, self.omittedRows) = (rows, objects, bytes, omittedRows)
   }
 
-  /// Programs have some hundred rows, large servers a few thousand.
+  /// Maximum number of rows. Programs have a few hundred rows, and large servers have a few thousand.
   package static let rowLimit = 8192
 }
 
-/// Some of the objects of a row, chosen by a hash of their addresses. So the samples of two images mostly choose the
-/// same objects.
+/// A sample of a row's objects, chosen by a hash of their addresses. So the samples of two heap images mostly choose
+/// the same objects.
 package struct ObjectSample: Hashable, Sendable {
   /// The lowest hashes of addresses, in ascending order.
   package private(set) var hashes: [UInt64] = []
 
-  /// With this many hashes, the share of objects that still exist has an error of about a tenth.
+  /// Maximum number of hashes. With this many, the share of objects that still exist has an error of about a tenth.
   static let capacity = 64
-  /// A share of fewer objects is decided by chance.
+  /// Minimum number of objects for a share. With fewer objects, chance decides the share.
   static let minShared = 8
 
   package init() {}
@@ -119,7 +119,7 @@ package struct ObjectSample: Hashable, Sendable {
 
   /// Returns the share of these objects that are also in a later sample; nil if there are too few to compare.
   func keptShare(in later: ObjectSample) -> Double? {
-    // A full sample leaves out all hashes after its last one, so only hashes up to there can be compared.
+    // A full sample leaves out all hashes after its last hash, so compare only the hashes up to there.
     let ends = [self, later].filter { $0.hashes.count == Self.capacity }.compactMap(\.hashes.last)
     let end = ends.min() ?? .max
     let comparable = hashes.prefix { $0 <= end }
@@ -138,7 +138,7 @@ package struct ObjectSample: Hashable, Sendable {
   }
 }
 
-/// An image's census, and samples of its objects to compare with the next image.
+/// A heap image's census, and samples of its objects to compare with the next heap image.
 package struct ImageCensus: Sendable {
   package var census: HolderCensus
   package var samples: [HolderCensus.Key: ObjectSample]

@@ -7,8 +7,8 @@ import TraceReading
 import TraceSymbolication
 
 /// Finds each block's holder on its cheapest path from the roots, preferably from named variables. Collections,
-/// closures and untyped blocks do not count as holders: the holder of such a block counts in its place. Objects of the
-/// block's own type do not count either, so all nodes of a list have the list's holder. For one thread.
+/// closures and untyped blocks do not count as holders: the holder of such a block counts instead. Objects of the
+/// block's own type do not count either, so all nodes of a list have the list's holder. For one thread at a time.
 struct HolderCensusBuilder {
   private typealias Key = HolderCensus.Key
   private typealias Name = HolderCensus.HolderName
@@ -123,14 +123,14 @@ struct HolderCensusBuilder {
     return stableTypes[type]!
   }
 
-  /// Returns the number of elements that a collection of the standard library stores, limited to what its size has room
-  /// for.
+  /// Returns the number of elements that a collection of the standard library stores, limited to the number that fits
+  /// its size.
   private func elementCount(of block: LiveBlock) -> UInt64 {
     min(graph.image.word(at: block.address &+ 16) ?? 0, block.size &* 8)
   }
 
-  /// Adds to each row the bytes that its objects retain. Objects that another object of the row retains are not counted
-  /// again. In very long chains, the inner parts may count more than once.
+  /// Adds to each row the bytes that its objects retain. Does not count an object again if another object of the row
+  /// retains it. In very long chains, the inner parts may count more than once.
   private func addRetained(_ rows: inout [HolderCensus.Row], _ rowOfNode: NodeTable<UInt32>) {
     let dominators = ownership.dominators.immediateDominator
     let sizes = ownership.retainedSizes
@@ -148,8 +148,8 @@ struct HolderCensusBuilder {
     }
   }
 
-  /// Limit of the dominators to search. Between two objects of one type and holder there are only a few, such as
-  /// collections.
+  /// Maximum number of dominators to search. Between two objects of one type and holder, there are only a few
+  /// dominators, such as collections.
   private static let dominatorSteps = 64
 
   // MARK: Holders
@@ -202,7 +202,7 @@ struct HolderCensusBuilder {
   }
 
   /// Returns the address of the word in a root that refers to `target`. The label has the word's distance from the
-  /// beginning of one of the root's ranges; the word's value shows which range.
+  /// beginning of one of the root's ranges. The word's value shows which range it is.
   private func place(in root: HeapRoot, _ label: UInt32, _ target: NodeID) -> UInt64? {
     guard let offset = EdgeLabelID(label).scannedOffset else { return nil }
     let block = graph.heap[BlockID(target)]

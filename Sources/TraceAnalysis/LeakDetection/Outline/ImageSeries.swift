@@ -3,7 +3,7 @@
 import HeapAnalysis
 import TraceReading
 
-/// The time of an image, and the size of the process.
+/// The time of a heap image, and the size of the process at that time.
 package struct ImageMoment: Codable, Hashable, Sendable {
   /// Seconds since the process began.
   package var time: Double
@@ -28,9 +28,9 @@ extension ImageMoment {
   }
 }
 
-/// The figures of a row in one image.
+/// The figures of a row in one heap image.
 package struct HolderFigures: Codable, Hashable, Sendable {
-  /// The number of elements for collections, and of objects for all other kinds.
+  /// The number of elements for collections, and the number of objects for all other kinds.
   package var count: UInt64 = 0
   package var bytes: UInt64 = 0
   package var retainedBytes: UInt64 = 0
@@ -40,19 +40,19 @@ package struct HolderFigures: Codable, Hashable, Sendable {
   }
 }
 
-/// Images of one process, in order of time. A value. Memory is bounded: every second image is dropped when there are
-/// too many images, and the smallest rows when there are too many rows.
+/// Heap images of one process, in order of time. Memory is bounded. If there are too many images, every second image is
+/// dropped. If there are too many rows, the smallest rows are dropped.
 package struct ImageSeries: Sendable {
-  /// A proven finding, and its number of instances in each image.
+  /// A proven finding, and its number of instances in each heap image.
   package struct FindingHistory: Sendable {
-    /// The finding in the last image that had it.
+    /// The finding in the last heap image that had it.
     package var finding: Finding
-    /// For each image.
+    /// The number of instances in each kept heap image.
     package var instances: [Int]
   }
 
   struct History {
-    /// The row in the last image that had it.
+    /// The row in the last heap image that had it.
     var row: HolderCensus.Row
     var figures: [HolderFigures]
     var kept: [Double?]
@@ -63,26 +63,28 @@ package struct ImageSeries: Sendable {
   /// The findings, by fingerprint.
   package private(set) var findings: [String: FindingHistory] = [:]
   private var samples: [HolderCensus.Key: ObjectSample] = [:]
-  /// The samples of two earlier images. `ordinal`: the number of images taken before that image, a power of two. The
-  /// older image was taken when a quarter to a half of today's images existed, and the other one later.
+  /// The samples of two earlier heap images. `ordinal`: the number of images taken before that image, a power of two.
+  /// The older image was taken when between a quarter and a half of today's images existed. The other image was taken
+  /// later.
   private var anchors: [(ordinal: Int, samples: [HolderCensus.Key: ObjectSample])] = []
   /// For each kept image: the number of images taken before it.
   private var ordinals: [Int] = []
   /// The number of images taken, including those that were dropped.
   package private(set) var taken = 0
-  /// One image in `step` is kept, and the newest one.
+  /// One heap image in `step` is kept, and also the newest one.
   package private(set) var step = 1
 
-  /// Images every ten minutes are a thousand in a week. Curves of a fraction of them look the same.
+  /// Maximum number of kept heap images. With one image every ten minutes, a week has a thousand. Curves of a part of
+  /// them look the same.
   package static let imageLimit = 256
-  /// Limit of the rows of all images together.
+  /// Maximum number of rows of all heap images together.
   static let rowLimit = 2 * HolderCensus.rowLimit
-  /// Limit of the findings.
+  /// Maximum number of findings.
   static let findingLimit = 4096
 
   package init() {}
 
-  /// Adds an image that was taken after all others. O(rows).
+  /// Adds a heap image that was taken after all others. O(rows).
   package mutating func add(_ moment: ImageMoment, _ image: ImageCensus, findings found: [Finding]) {
     precondition(moments.last.map { $0.time < moment.time } ?? true, "images come in order of time")
     if let last = ordinals.last, last % step != 0 { removeImage(at: ordinals.count - 1) }
@@ -100,7 +102,7 @@ package struct ImageSeries: Sendable {
       }
       history.row = row
       history.figures.append(.init(count: row.count, bytes: row.bytes, retainedBytes: row.retainedBytes))
-      // A collection that grows moves to a new block, so its samples say nothing.
+      // A collection that grows moves to a new block, so ignore its samples.
       let sample = row.kind.isCollection ? nil : image.samples[row.key]
       history.kept.append(
         sample.flatMap { now in samples[row.key].flatMap { $0.keptShare(in: now) } })
@@ -131,9 +133,9 @@ package struct ImageSeries: Sendable {
     for key in findings.keys where findings[key]!.instances.count == number { findings[key]!.instances.append(0) }
   }
 
-  /// Returns an image whose samples are kept, and the share of a row's objects in it that still exist in the newest
-  /// image; nil if the share is not known. Chooses the earliest such image from `start` on, or the last one before
-  /// `start` if there is none.
+  /// Returns a heap image with kept samples, and the share of a row's objects in it that still exist in the newest
+  /// image. Nil if the share is not known. Chooses the earliest such image from `start` on. If there is none, chooses
+  /// the last one before `start`.
   func lastingShare(of key: HolderCensus.Key, from start: Int) -> (image: Int, share: Double)? {
     let known = anchors.compactMap { anchor in
       ordinals.firstIndex(of: anchor.ordinal).map { (image: $0, samples: anchor.samples) }

@@ -3,9 +3,9 @@
 import TextWriting
 import TraceReading
 
-/// The memory of a process and its allocators at each heap image. A value.
+/// The memory of a process and its allocators at each heap image.
 package struct ResidentCourse: Hashable, Sendable {
-  /// The figures at one image, in bytes.
+  /// The figures at one heap image, in bytes.
   package struct Moment: Hashable, Sendable {
     /// Seconds since the recording began.
     package var seconds: Double
@@ -13,7 +13,7 @@ package struct ResidentCourse: Hashable, Sendable {
     package var resident: UInt64
     /// Memory that the allocators have given out, including the rounding of blocks.
     package var inUse: UInt64
-    /// Freed memory that the allocators keep. `freePages` is the part in whole resident pages.
+    /// Freed memory that the allocators keep. `freePages`: the part of it in whole resident pages.
     package var freed: UInt64
     package var freePages: UInt64
 
@@ -23,12 +23,14 @@ package struct ResidentCourse: Hashable, Sendable {
     }
   }
 
-  /// The figures at the images, in order of time.
+  /// The figures at the heap images, in order of time.
   package private(set) var moments: [Moment]
 
-  /// The number of columns in a picture. An even selection is kept if there are more images.
+  /// Maximum number of moments: the number of columns in a picture. If there are more heap images, an even selection is
+  /// kept.
   private static let limit = 256
-  /// Smaller changes are normal: programs allocate and free memory all the time.
+  /// Minimum growth to report, in bytes. Smaller changes are normal, since programs allocate and free memory all the
+  /// time.
   private static let remarkableGrowth: Int64 = 16 << 20
 
   package init(_ moments: [Moment]) {
@@ -39,7 +41,7 @@ package struct ResidentCourse: Hashable, Sendable {
     self.moments = (0..<Self.limit).map { moments[$0 * (moments.count - 1) / (Self.limit - 1)] }
   }
 
-  /// Takes the images up to a time. Linear in the samples of memory.
+  /// Takes the heap images up to a time. Linear in the samples of memory.
   init(_ definitions: TraceDefinitions, _ samples: [MemorySample], clock: TraceClock, until end: UInt64) {
     var sizes: [UInt64: UInt64] = [:]
     for sample in samples { sizes[sample.time] = sample.residentOfProgram }
@@ -56,7 +58,7 @@ package struct ResidentCourse: Hashable, Sendable {
     self.init(images.sorted { $0.key < $1.key }.map(\.value))
   }
 
-  /// The growth since the first image, as a sentence without its full stop; nil if there is little growth.
+  /// The growth since the first heap image, as a sentence without its full stop; nil if there is little growth.
   package var growth: String? {
     guard let first = moments.first, let last = moments.last, moments.count > 1 else { return nil }
     func change(_ value: (Moment) -> UInt64) -> Int64 { Int64(clamping: value(last)) - Int64(clamping: value(first)) }

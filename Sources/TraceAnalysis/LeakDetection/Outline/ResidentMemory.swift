@@ -4,27 +4,27 @@ import HeapAnalysis
 import TextWriting
 import TraceReading
 
-/// Resident memory by its use, in bytes. Shows whether leaked blocks take the memory, or freed memory that the
-/// allocator keeps. A value.
+/// Resident memory by its use, in bytes. Shows whether the memory is leaked blocks, or freed memory that the allocator
+/// keeps.
 package struct ResidentMemory: Hashable, Sendable {
-  /// Resident size of the process without the recorder, measured before or after the image.
+  /// Resident size of the process without the recorder, measured before or after the heap image.
   package var resident: UInt64
   /// Blocks of the heap, in requested sizes.
   package var liveBlocks: UInt64
   /// The used parts of thread stacks.
   package var stacks: UInt64
-  /// Other private memory: the allocator's free memory and metadata, variables of images, and memory that was mapped
-  /// without the allocator.
+  /// Other private memory: the allocator's free memory and metadata, variables of loaded images, and memory that was
+  /// mapped without the allocator.
   package var otherPrivate: UInt64
   /// Code and files, and memory shared with other processes.
   package var mapped: UInt64
-  /// The allocators' own figures at the image; empty if they were not read.
+  /// The allocators' own figures at the time of the heap image; empty if they were not read.
   package var allocators: [AllocatorRecord] = []
-  /// Bytes of the whole process that are in huge pages; nil if that is not known.
+  /// Bytes of the whole process that are in huge pages; nil if unknown.
   package var hugePages: UInt64?
   /// The block that prevents the largest amount of free memory in an arena from being returned; nil if there is none.
   package var pin: PinningBlock?
-  /// Resident memory at this image and the earlier ones.
+  /// Resident memory at this heap image and the earlier ones.
   package var course = ResidentCourse([])
 
   /// A block that keeps an arena from getting smaller.
@@ -39,11 +39,12 @@ package struct ResidentMemory: Hashable, Sendable {
     }
   }
 
-  /// A larger region is not counted as a stack, because a stack pointer may point into memory of any kind.
+  /// Maximum size of a stack in bytes. A larger region does not count as a stack, because a stack pointer may point
+  /// into memory of any kind.
   private static let largestStack: UInt64 = 64 << 20
 
-  /// `privateBytes`: private memory that is writable and resident, without the recorder's. Returns nil if the figures
-  /// contradict each other, as when the process grew after the sample.
+  /// `privateBytes`: private memory that is writable and resident, without the recorder's memory. Returns nil if the
+  /// figures contradict each other, for example because the process grew after the sample.
   package init?(
     resident: UInt64, privateBytes: UInt64, liveBlocks: UInt64, threads: [SnapshotThread], regions: [MemoryRegion]
   ) {
@@ -63,8 +64,8 @@ package struct ResidentMemory: Hashable, Sendable {
     otherPrivate = privateBytes - self.liveBlocks - self.stacks
   }
 
-  /// Bytes of freed memory that the allocators keep; nil if the allocators' figures were not read. `freePages` is the
-  /// part in whole resident pages.
+  /// Bytes of freed memory that the allocators keep; nil if the allocators' figures were not read. `freePages`: the
+  /// part of it in whole resident pages.
   package var freed: UInt64? {
     allocators.isEmpty ? nil : min(otherPrivate, allocators.reduce(0) { $0 &+ $1.held })
   }
@@ -72,14 +73,15 @@ package struct ResidentMemory: Hashable, Sendable {
     freed.map { min($0, allocators.reduce(0) { $0 &+ $1.freePages }) }
   }
 
-  /// Whether much private memory is outside of live blocks. The allocator then probably keeps memory that the program
+  /// True if much private memory is outside live blocks. The allocator then probably keeps memory that the program
   /// freed.
   package var deservesRemark: Bool { otherPrivate >= Self.remarkableSize && otherPrivate > liveBlocks }
   private static let remarkableSize: UInt64 = 64 << 20
-  /// With this many arenas, each of a few threads that allocate at the same time has more than one arena.
+  /// Minimum number of arenas for a remark. With this many arenas, a few threads that allocate at the same time have
+  /// more than one arena each.
   private static let manyArenas: UInt64 = 8
 
-  /// An explanation for people who wonder where their memory is.
+  /// An explanation of the memory use, for reports.
   package var remark: String {
     guard let freed, let freePages else {
       return
@@ -138,9 +140,9 @@ package struct ResidentMemory: Hashable, Sendable {
 }
 
 extension HeapModel {
-  /// The parts of resident memory at the heap image; nil if no measurement of its size fits the image. Takes the
-  /// measurement before the image or after it: the nearer one that agrees with the image. On a busy machine a program
-  /// may grow much between a measurement and the image. O(blocks).
+  /// The parts of resident memory at the heap image; nil if no measurement of the process's size fits the heap image.
+  /// Uses the measurement before the heap image or after it. It is the nearer one among those that agree with the heap
+  /// image. On a busy machine, a program may grow much between a measurement and the heap image. O(blocks).
   package var residentMemory: ResidentMemory? {
     guard let end = snapshot.end, end.error == 0 else { return nil }
     let time = snapshot.time
@@ -150,7 +152,7 @@ extension HeapModel {
     let liveBlocks = graph.heap.blocks.reduce(UInt64(0)) { $0 &+ $1.size }
     let residence = definitions.residences.last { $0.time == time }
     // An inspection captures all readable memory, resident or not, so use the kernel's figure. A recorder leaves its
-    // own memory out of the image, but the kernel's figure includes that memory.
+    // own memory out of the heap image, but the kernel's figure includes that memory.
     let privateBytes = trace.header.isInspection ? residence?.anonymous ?? end.capturedBytes : end.capturedBytes
     let measured = neighbours.sorted { distance($0) < distance($1) }.lazy.compactMap { [snapshot] sample in
       ResidentMemory(
@@ -158,7 +160,7 @@ extension HeapModel {
         threads: snapshot.threads, regions: snapshot.regions)
     }.first
     guard var found = measured else { return nil }
-    // Allocators' figures are read at the time of the image itself.
+    // The allocators' figures are read at the time of the heap image itself.
     found.allocators = definitions.allocators.filter { $0.time == time }
     found.course = ResidentCourse(definitions, samples, clock: trace.clock, until: time)
     found.hugePages = residence?.hugePages

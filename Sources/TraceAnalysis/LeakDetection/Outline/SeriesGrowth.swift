@@ -1,13 +1,13 @@
-// Finds the rows that grow in a series of images, and those that are suspected of a leak.
+// Finds the rows that grow in a series of heap images, and the rows that are suspected of a leak.
 
 import HeapAnalysis
 import TraceReading
 
-/// The growth of a series, ready to be shown. A value.
+/// The growth of a series, ready to be shown.
 package struct SeriesGrowth: Sendable {
   package struct Row: Hashable, Sendable {
     package var row: HolderCensus.Row
-    /// For each image.
+    /// The figures of the row in each heap image.
     package var figures: [HolderFigures]
     package var judgement: GrowthCurve.Judgement
 
@@ -20,14 +20,14 @@ package struct SeriesGrowth: Sendable {
   }
 
   package var moments: [ImageMoment]
-  /// The number of images taken, including those that were dropped.
+  /// The number of heap images taken, including those that were dropped.
   package var taken: Int
   /// One row for each cause, in descending order of retained growth.
   package var suspects: [Row] = []
-  /// Other rows that grew from the first image to the last, in descending order of retained growth. Rows whose objects
-  /// a suspect keeps are left out.
+  /// Other rows that grew from the first heap image to the last, in descending order of retained growth. Leaves out
+  /// rows whose objects a suspect keeps.
   package var grown: [Row] = []
-  /// Proven findings with their instances in each image, in descending order of retained bytes.
+  /// Proven findings with their instances in each heap image, in descending order of retained bytes.
   package var findings: [ImageSeries.FindingHistory] = []
 }
 
@@ -81,7 +81,7 @@ extension ImageSeries {
     let values = Self.withoutMoves(history.figures.map { Double($0.count) }, total: total)
     let judgement = GrowthCurve(times: times, values: values, kept: history.kept).judged(by: rules)
     guard case .suspect(var suspicion) = judgement else { return judgement }
-    // If objects move to this holder from another one, the total of their type does not grow.
+    // If objects only move to this holder from another one, the total of their type does not grow.
     let judged = total.suffix(suspicion.images)
     let third = max(1, judged.count / 3)
     if let first = judged.prefix(third).min(), let last = judged.suffix(third).min(),
@@ -91,8 +91,8 @@ extension ImageSeries {
     }
     let start = times.count - suspicion.images
     if !lasts(history.row.key, values, from: start, rules) { return .innocent(.turnsOver) }
-    // Growth with the number of holders is harmless. But if the holders are a library's objects, such as timers, the
-    // program made them, and its own objects in them are judged.
+    // Growth in proportion to the number of holders is harmless. But if the holders are a library's objects, such as
+    // timers, the program made them. Then judge the program's own objects in them.
     if let owner = history.row.owner, let holders = totals[owner],
       !(history.row.isOwnObject && platformTypes.contains(owner)),
       Self.growsWith(holders[start...], values[start...], rules)
@@ -100,7 +100,7 @@ extension ImageSeries {
       return .innocent(.growsWithHolder)
     }
     switch history.row.holderKind {
-    // The objects that tasks hold mostly belong to work under way, which grows with the load.
+    // The objects that tasks hold mostly belong to work in progress, which grows with the load.
     case .task: suspicion.isStrong = false
     case .library:
       let kept = history.kept[(start + 1)...].compactMap(\.self).sorted()
@@ -110,8 +110,8 @@ extension ImageSeries {
     return .suspect(suspicion)
   }
 
-  /// Fills gaps where objects have another holder in one image and their old holder again in the next. While a
-  /// collection grows, only the thread that grows it holds its memory for a moment.
+  /// Fills gaps where objects have another holder in one heap image and their old holder again in the next. While a
+  /// collection grows, the thread that grows it is briefly the only holder of its memory.
   private static func withoutMoves(_ values: [Double], total: [Double]) -> [Double] {
     var result = values
     for index in values.indices.dropFirst().dropLast() where total.count == values.count {
@@ -123,15 +123,15 @@ extension ImageSeries {
     return result
   }
 
-  /// Returns whether enough objects of an earlier image still exist to account for the growth up to that image.
+  /// Returns whether enough objects of an earlier heap image still exist to account for the growth up to that image.
   private func lasts(_ key: HolderCensus.Key, _ values: [Double], from start: Int, _ rules: GrowthRules) -> Bool {
     guard let (image, share) = lastingShare(of: key, from: start) else { return true }
     let grown = values[image] - (image >= start ? values[start] : values[0])
     return grown < rules.minRise || share * values[image] >= rules.minLasting * grown
   }
 
-  /// Returns whether the number of holders grew, and the number of objects per holder did not. Compares the averages of
-  /// the first third and the last.
+  /// Returns whether the number of holders grew, while the number of objects per holder did not. Compares the averages
+  /// of the first third and the last third.
   private static func growsWith(
     _ holders: ArraySlice<Double>, _ values: ArraySlice<Double>, _ rules: GrowthRules
   ) -> Bool {
@@ -152,7 +152,7 @@ extension ImageSeries {
     let candidates = found.filter { $0.suspicion != nil }.sorted {
       ($0.row.rank, -$0.grownRetained, $0.row.key) < ($1.row.rank, -$1.grownRetained, $1.row.key)
     }
-    // For each type: the growing types that its objects hold, and the types whose objects hold it.
+    // The growing types that a type's objects hold, and the types whose objects hold a type, by type.
     var held: [String: Set<String>] = [:]
     var holding: [String: Set<String>] = [:]
     for row in found {
@@ -163,9 +163,9 @@ extension ImageSeries {
     func isHeld(_ row: SeriesGrowth.Row, by types: Set<String>) -> Bool {
       row.row.owner.map { types.contains($0) } ?? false
     }
-    // If the objects of a suspect grow in number, so do the objects that they keep, directly or through others. So
-    // these are no causes. But if a library's objects hold the program's own ones, the program's own are more
-    // informative.
+    // If the objects of a suspect grow in number, the objects that they keep grow too, directly or through others. So
+    // these are not causes. The exception is the program's own objects that a library's objects hold: the program's
+    // objects are more informative.
     let below = Self.reached(from: candidates.filter { !$0.row.isPlatform }.map(\.row.key.type), held)
     let above = Self.reached(from: candidates.filter { $0.row.isOwnObject }.compactMap(\.row.owner), holding)
     let causes = candidates.filter { row in
@@ -192,9 +192,9 @@ extension ImageSeries {
 }
 
 extension HolderCensus.Row {
-  /// Whether the row's growth can be suspected: the holder must have a name and last. Objects that threads work with
-  /// come and go, and unreachable objects are findings already. Libraries have caches of their own, so among the
-  /// objects that libraries hold, only the program's own are judged.
+  /// True if the row's growth can be suspected: the holder must have a name and must last. Objects that threads work
+  /// with come and go, and unreachable objects are findings already. Libraries have caches of their own. So among the
+  /// objects that libraries hold, only the program's own objects are judged.
   package var isJudged: Bool {
     switch holderKind {
     case .field, .variable, .task: kind != .sideTable
@@ -203,7 +203,7 @@ extension HolderCensus.Row {
     }
   }
 
-  /// Whether the row's objects are of a class of the program.
+  /// True if the row's objects are of a class of the program.
   var isOwnObject: Bool { kind == .object && !isPlatform }
 
   /// The rank of the row's kind by how informative its objects are; 0 is the most informative.

@@ -4,7 +4,7 @@ import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// Tasks by function and holder: tasks that are suspended in one function and have equal holders form a group. A value.
+/// Tasks by function and holder. Tasks that are suspended in one function and have equal holders form a group.
 package struct TaskOutline: Sendable {
   package struct Group: Sendable {
     /// The function that the tasks resume in; nil if it is not known.
@@ -18,16 +18,17 @@ package struct TaskOutline: Sendable {
     package var oldest: Double?
   }
 
-  /// The groups with the most tasks come first.
+  /// The groups, in descending order of tasks.
   package internal(set) var groups: [Group] = []
   /// The number of tasks that were not examined because there are too many.
   package internal(set) var omittedCount: UInt64 = 0
 }
 
 extension LeakAnalysis {
-  /// Limit of the tasks that are examined: each needs lookups of names.
+  /// Maximum number of tasks that are examined, since each task needs look-ups of names.
   private static let taskLimit = 20_000
-  /// Limit of the references from a named holder to a task. A more distant holder does not show what resumes the task.
+  /// Maximum number of references from a named holder to a task. A more distant holder does not show what can resume
+  /// the task.
   private static let holderDistance = 16
 
   private struct TaskKey: Hashable {

@@ -1,12 +1,12 @@
-// Decides whether a number grows like a leak from image to image.
+// Decides whether a number grows like a leak from one heap image to the next.
 
-/// A number, such as a count of objects, in each image of a series.
+/// A number, such as a count of objects, in each heap image of a series.
 package struct GrowthCurve: Hashable, Sendable {
-  /// The times of the images in seconds, in ascending order.
+  /// The times of the heap images in seconds, in ascending order.
   package var times: [Double]
   /// One number for each time.
   package var values: [Double]
-  /// For each image: the share of the previous image's objects that still exist; nil if it is not known.
+  /// The share of the previous heap image's objects that still exist, for each heap image; nil if unknown.
   package var kept: [Double?]
 
   package init(times: [Double], values: [Double], kept: [Double?] = []) {
@@ -17,7 +17,7 @@ package struct GrowthCurve: Hashable, Sendable {
 
   /// The reason why growth is not suspected.
   package enum Innocence: String, Codable, Hashable, Sendable {
-    /// There are too few images.
+    /// There are too few heap images.
     case tooFewImages
     /// The number grew too little to matter, or not at all.
     case hardlyGrows
@@ -25,7 +25,7 @@ package struct GrowthCurve: Hashable, Sendable {
     case levelsOff
     /// The number rose at some times and stayed the same at others.
     case inSteps
-    /// The number falls now and then.
+    /// The number decreases from time to time.
     case fallsBack
     /// The growth is not larger than the normal variation.
     case sways
@@ -44,8 +44,8 @@ package struct GrowthCurve: Hashable, Sendable {
   package func judged(by rules: GrowthRules = .standard) -> Judgement {
     guard values.count >= rules.minImages else { return .innocent(.tooFewImages) }
     var reason: Innocence?
-    // Judge the whole curve, then its later half, then its last quarter, and so on. Growth that began late shows only
-    // in the last images.
+    // Judge the whole curve, then its later half, then its last quarter, and so on. Growth that began late is visible
+    // only in the last heap images.
     var start = 0
     while values.count - start >= rules.minImages {
       for parts in Self.divisions(values.count - start, rules) {
@@ -114,23 +114,23 @@ package struct GrowthCurve: Hashable, Sendable {
         marks: marks))
   }
 
-  /// Returns whether growth has slowed down since the image `start`. The slope from there must be clearly below the
-  /// average, and clearly below the slope of each earlier range of as many images. So a slow night or weekend at the
-  /// end does not count if an earlier one was as slow.
+  /// Returns whether growth has slowed down since the heap image `start`. The slope from there must be clearly below
+  /// the average. It must also be clearly below the slope of each earlier range of equally many images. So a slow night
+  /// or weekend at the end does not count if an earlier one was as slow.
   private func slowsDownLate(from start: Int, _ average: Double, _ rules: GrowthRules) -> Bool {
     let time = times[times.count - 1] - times[start]
     let expected = average * time
     let slope = medianSlope(start..<values.count)
     guard slope * time < rules.minLastGrowth * expected - expected.squareRoot() else { return false }
-    // Leave out the beginning: programs warm up then, and parts of them warm up slowly.
+    // Leave out the beginning: programs warm up then, and some parts of them warm up slowly.
     let count = values.count - start
     return stride(from: values.count / 4, through: start - count, by: max(1, count / 8)).allSatisfy {
       slope < rules.maxOfSlowestGrowth * medianSlope($0..<$0 + count)
     }
   }
 
-  /// Returns the median of the slopes between all pairs of points. There must be at least two points. O(points²): call
-  /// this only for a quarter of the curve.
+  /// Returns the median of the slopes between all pairs of points. There must be at least two points. O(points²), so
+  /// call this only for a quarter of the curve.
   private func medianSlope(_ points: Range<Int>) -> Double {
     var slopes: [Double] = []
     for first in points {
@@ -153,7 +153,7 @@ package struct GrowthCurve: Hashable, Sendable {
     return sways.isEmpty ? 0 : sways[sways.count / 2]
   }
 
-  /// Returns the share of intervals between images with hardly any change of the value.
+  /// Returns the share of the intervals between heap images with hardly any change of the value.
   private func stillShare(from start: Int, _ average: Double, _ rules: GrowthRules) -> Double {
     var still = 0
     for index in start + 1..<values.count
@@ -163,7 +163,7 @@ package struct GrowthCurve: Hashable, Sendable {
     return Double(still) / Double(values.count - 1 - start)
   }
 
-  /// Returns the reason why the images before `start` make the later growth harmless; nil if there is none.
+  /// Returns the reason why the heap images before `start` make the later growth harmless; nil if there is none.
   private func contradiction(
     before start: Int, _ marks: [GrowthSuspicion.Mark], _ rise: Double, _ average: Double, _ rules: GrowthRules
   ) -> Innocence? {
@@ -193,7 +193,7 @@ package struct GrowthSuspicion: Codable, Hashable, Sendable {
   }
 
   package var isStrong: Bool
-  /// The number of images that this suspicion is based on: the last images of the series.
+  /// The number of heap images that this suspicion is based on. They are the last images of the series.
   package var images: Int
   /// The growth from the first part of the curve to the last.
   package var rise: Double
