@@ -4,27 +4,26 @@ import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// The graph of a heap image, and figures of the history of its blocks. It is the first step from a trace to findings:
-/// `Verdicts` judges it. For one thread at a time.
+/// The graph of a heap image, and figures of the history of its blocks. This is the first step from a trace to
+/// findings; `Verdicts` is the next. For one thread at a time.
 package final class HeapModel {
   package let snapshot: TraceSnapshot
   package let graph: ObjectGraph
-  /// The sums of the trace. Its live blocks are in `graph`.
+  /// The sums over the trace. The trace's live blocks are in `graph`.
   let trace: AllocationAnalysis
   let sites: [SiteKey]
   /// The program's scopes and expectations, without objects that may have ended without an event.
   package let statements: ProgramStatements
   let activations: Activations
-  /// Whether threads that are not in the image may have held its blocks. The process is then a copy of one that had
-  /// several threads.
+  /// True if threads that the heap image lacks may have held its blocks. The process is then a copy of a process that
+  /// had several threads.
   let lacksThreads: Bool
   package let diagnostics: TraceDiagnostics
 
-  /// Returns facts from the files of images: the layouts of types, and the frames of threads.
+  /// Returns facts from the files of loaded images: the layouts of types, and the frames of threads.
   typealias Files = (HeapImage, [LoadedImage]) -> (layouts: any LayoutSource, frames: ThreadFrames?)
 
-  /// Builds the graph. `trace` must have been made with the same snapshot. Linear in the live blocks and the image's
-  /// words.
+  /// Builds the graph. `trace` must come from the same snapshot. Linear in the live blocks and the heap image's words.
   init(
     _ reader: TraceReader, _ trace: AllocationAnalysis, snapshot: TraceSnapshot, codeFacts: CodeFacts,
     imageLimit: MemoryLimit? = nil, files: Files
@@ -43,7 +42,7 @@ package final class HeapModel {
       snapshot, images: images, heap: heap, image: image, gaps: trace.gaps,
       waitingCode: { codeFacts.waitingCode($0, $1) },
       frames: { thread in
-        // A stack that was unwound with all of its registers is complete.
+        // A stack is complete if it was unwound with all registers.
         if let stack = definitions.threadStacks[UInt64(thread.osThread)], stack.end == .complete {
           return stack.frames.map(\.key.address.rawValue)
         }
@@ -93,18 +92,18 @@ package final class HeapModel {
     Self.hasListedBlocks(trace) && sites[Int(block.site.rawValue)].stack == .empty
   }
 
-  /// The executions of threads that have ended. Their functions do not run any more.
+  /// The executions of exited threads. Their functions do not run any more.
   var endedExecutions: Set<ExecutionID> {
-    // The main thread may have ended by `dispatchMain`. The compiler releases nothing after that call, so the main
-    // thread counts as live.
+    // The main thread may have exited through `dispatchMain`. The compiler releases nothing after that call, so the
+    // main thread counts as live.
     let live = Set(snapshot.threads.map { UInt64($0.osThread) }).union([UInt64(trace.header.processID)])
     let executions = activations.ownExecutions
     return Set(
       trace.definitions.threads.lazy.filter { !live.contains($0.osThread) }.compactMap { executions[$0.thread] })
   }
 
-  /// Returns the activations at the snapshot. If the C library is ending the process, the stack of the ending thread is
-  /// left out: this thread has returned from the program's main function.
+  /// Returns the activations at the snapshot. If the C library is ending the process, leaves out the stack of the
+  /// thread that ends it. This thread has returned from the program's main function.
   private static func left(
     _ activations: Activations, _ snapshot: TraceSnapshot, _ roots: HeapRoots, _ definitions: TraceDefinitions
   ) -> Activations {

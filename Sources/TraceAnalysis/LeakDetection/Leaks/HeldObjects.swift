@@ -3,13 +3,13 @@
 import HeapAnalysis
 import TraceReading
 
-/// Sums up the memory that leaked objects keep besides the objects on their path, by name of the type.
+/// Sums up the memory that leaked objects keep in addition to the objects on their path, by type name.
 struct HeldObjects {
   private let graph: ObjectGraph
 
   init(_ graph: ObjectGraph) { self.graph = graph }
 
-  /// Returns the objects that the shown instance keeps besides its path.
+  /// Returns the objects that the shown instance keeps in addition to its path.
   func types(by group: LeakGroup) -> [Finding.HeldType] {
     var sums = group.held
     for node in Set(group.steps.map(\.node)) {

@@ -3,12 +3,12 @@
 import HeapAnalysis
 
 /// Groups objects by the shape of their paths. Objects whose paths have the same shape are held in the same way. A
-/// chain of objects of one class counts as one way, together with its head.
+/// chain of objects of one class, including its head, counts as one way.
 struct HeldWays {
   struct Way {
     var isLeaked: Bool
     var targets: [NodeID]
-    /// The nearest target; if several are equally near, the oldest.
+    /// The nearest target. If several are equally near, the oldest of them.
     var shown: NodeID
     fileprivate var cost: UInt32
     fileprivate var birth: BirthOrder
@@ -26,7 +26,7 @@ struct HeldWays {
   private let reachable: PathShapes
   private let leaked: PathShapes?
   private var numbers: [Shape: Int] = [:]
-  /// In order of first occurrence. A way is empty if it was joined to others.
+  /// In order of first occurrence. A way that was joined to another is empty.
   private var ways: [Way] = []
 
   /// `leaked`: shapes of the paths to unreachable objects.
@@ -49,8 +49,8 @@ struct HeldWays {
     }
   }
 
-  /// Joins the heads of chains to their chains, for each way that has only such heads. Linear in the ways and in the
-  /// paths to the shown objects.
+  /// Joins each way that consists only of heads of chains to those chains. Linear in the ways and in the paths to the
+  /// shown objects.
   mutating func joinChains() {
     /// By number of the heads' way: each head, and the number of its chain's way.
     var chains: [Int: [NodeID: Int]] = [:]
@@ -70,7 +70,8 @@ struct HeldWays {
     }
   }
 
-  /// Maximum number of path steps that are searched for heads, for all ways together. This takes well below a second.
+  /// Maximum number of path steps that are searched for heads, for all ways together. The search takes well below a
+  /// second.
   private static let headSteps = 1 << 22
 
   /// Sums up the memory that the objects of each way retain. If one object of a way keeps another, their memory is
@@ -81,7 +82,7 @@ struct HeldWays {
     for (number, way) in ways.enumerated() {
       for target in way.targets { wayOf[Int(target)] = Int32(truncatingIfNeeded: number) }
     }
-    /// By node: the nearest dominator that belongs to a way.
+    /// The nearest dominator of each node that belongs to a way.
     var above = [NodeID](repeating: HeapGraph.noNode, count: retained.count)
     for index in 0..<dominators.order.count {
       let node = Int(dominators.order[NodeID(index)])
@@ -109,7 +110,7 @@ struct HeldWays {
     return false
   }
 
-  /// Returns the ways, most objects first. Among ways with equally many objects, the nearest comes first.
+  /// Returns the ways in descending order of objects. Among ways with equally many objects, the nearest comes first.
   func sorted() -> [Way] {
     ways.filter { !$0.targets.isEmpty }.enumerated().sorted {
       ($1.element.targets.count, $0.element.cost, $0.offset) < ($0.element.targets.count, $1.element.cost, $1.offset)

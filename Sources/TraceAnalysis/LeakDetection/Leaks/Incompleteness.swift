@@ -1,4 +1,4 @@
-// Describes the limits of an analysis that come from gaps in the trace, and remedies.
+// Describes how gaps in the trace limit an analysis, and names remedies.
 
 import Glibc
 import HeapAnalysis
@@ -35,13 +35,13 @@ struct HeapRemarks {
     return remarks
   }
 
-  /// The reason why the image could not be analyzed as a whole; nil if it could. If only the threads of a forked
-  /// process are unknown, its image is whole.
+  /// The reason why the heap image could not be analyzed completely; nil if it could. If only the threads of a forked
+  /// process are unknown, its heap image is complete.
   var obstacle: String? {
     graph.isWhole || (model.lacksThreads && snapshot.isWhole) ? nil : incompleteness
   }
 
-  /// The reason why the image is not whole.
+  /// The reason why the heap image is incomplete.
   private var incompleteness: String {
     let kinds = "retain cycles, lost objects and suspended tasks"
     let untold = "\(kinds) are not reported, since missing memory may hold them"
@@ -87,7 +87,7 @@ struct HeapRemarks {
 }
 
 extension LeakFinder {
-  /// Blocks that no known memory leads to, and that may have been freed unseen.
+  /// Blocks that no known memory leads to, and that may have been freed without a record.
   var unknownBlocks: (count: Int, bytes: UInt64) {
     guard !graph.uncertain.isEmpty else { return (0, 0) }
     let known = graph.rootNodes.filter { graph.root($0).kind != .unseen }
@@ -103,8 +103,8 @@ extension LeakFinder {
 }
 
 extension ProgramStatements {
-  /// Returns the program's statements without objects that may have ended unseen. Scopes are also freed of objects that
-  /// belong to no scope.
+  /// Returns the program's statements without objects that may have ended without a record. Also removes objects from
+  /// scopes that they do not belong to.
   func without(_ graph: ObjectGraph, isOfNoScope: (LiveBlock) -> Bool) -> ProgramStatements {
     func isUncertain(_ block: LiveBlock) -> Bool {
       guard let found = graph.heap.block(containing: block.address), graph.heap[found].ordinal == block.ordinal else {

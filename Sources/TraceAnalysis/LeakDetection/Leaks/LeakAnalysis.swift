@@ -26,13 +26,14 @@ package final class LeakAnalysis {
   package var graph: ObjectGraph { verdicts.model.graph }
   var finder: LeakFinder { verdicts.finder }
 
-  /// Builds the graph of `snapshot` and finds its leaks. `analysis` must have been made with the same snapshot. Linear
-  /// in the live blocks and the image's words.
+  /// Builds the graph of `snapshot` and finds its leaks. `analysis` must come from the same snapshot. Linear in the
+  /// live blocks and the heap image's words.
   ///
-  /// The files of images are searched for in the same way as symbols.
+  /// The files of loaded images are searched for in the same way as symbols.
+  ///
   /// - `toolPath`: directories that may hold a Swift toolchain, as in PATH.
-  /// - `ownModules`: Swift modules of the program that folders do not show as its own.
-  /// - `naming`: gives the names of findings, and nothing else.
+  /// - `ownModules`: Swift modules of the program that its folders do not identify as its own.
+  /// - `naming`: looks up the names in findings, and nothing else.
   package convenience init(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot,
     search: DebugFileSearch = DebugFileSearch(),
@@ -50,7 +51,7 @@ package final class LeakAnalysis {
     }
   }
 
-  /// Uses the given layouts. `imageLimit`: the limit for the heap image; nil for the part that the reader's memory
+  /// Uses the given layouts. `imageLimit`: the memory limit of the heap image; nil for the memory that the reader's
   /// limit leaves.
   convenience init(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, naming: any FrameNaming,
@@ -72,8 +73,8 @@ package final class LeakAnalysis {
     verdicts = Verdicts(model, codeFacts: codeFacts)
   }
 
-  /// Returns all findings with names, library findings last. Names are looked up for findings only. If references
-  /// dangle, or objects seem to have been used after their end, the trace's events are read once more.
+  /// Returns all findings with names, library findings last. Looks up names for findings only. If references dangle, or
+  /// objects seem to have been used after their end, reads the trace's events once more.
   package func findings() -> [Finding] {
     let (findings, remark) = NamedFindings(verdicts: verdicts, names: names(), lettingGo: lettingGo).findings(
       in: reader)
@@ -82,7 +83,7 @@ package final class LeakAnalysis {
   }
 
   /// Returns only suspicions by the given rules: objects that outlived their siblings, and accumulating objects. For
-  /// tools that show a rule's decisions. O(graph).
+  /// tools that show the decisions of the rules. O(graph).
   package func suspicions(by rules: SurvivorRules) -> [Finding] {
     SurvivorFindings(verdicts, naming: names(), rules: rules, lettingGo: lettingGo).findings()
   }
@@ -93,14 +94,14 @@ package final class LeakAnalysis {
     SurvivorFindings(verdicts, naming: names(), lettingGo: lettingGo, log: SuspicionLog()).accounts()
   }
 
-  /// Returns only findings of expectations, for an image taken when an expectation was not met. `totals`: the final
+  /// Returns only findings of expectations, for a heap image taken when an expectation failed. `totals`: the final
   /// outcomes of the expectations.
   func expectationFindings(_ totals: [ExpectationOutcome], places: Set<MarkPlace>) -> [Finding] {
     survivorFindings().expectationFindings(totals, places: places)
   }
 
-  /// Returns only findings of the expectations at some places. `times`: by place, a time. Only objects that became due
-  /// later count.
+  /// Returns only findings of the expectations at some places. `times`: a time for each place. Only objects that became
+  /// due after that time count.
   func expectationFindings(dueAfter times: [MarkPlace: UInt64]) -> [Finding] {
     survivorFindings().expectationFindings(places: Set(times.keys), dueAfter: times)
   }
@@ -109,7 +110,7 @@ package final class LeakAnalysis {
     SurvivorFindings(verdicts, naming: names())
   }
 
-  /// The names that suppressions are matched with.
+  /// The names that suppressions are matched against.
   package var suppressionNames: SuppressionNames {
     SuppressionNames(definitions: model.trace.definitions, naming: naming)
   }
@@ -121,13 +122,13 @@ package final class LeakAnalysis {
     return GrownCollections(verdicts, naming: names()).rows()
   }
 
-  /// The leaked blocks, by node; nil if the image lacks parts, since the leaks are not known then.
+  /// The leaked blocks, by node. Nil if the heap image lacks parts, since the leaks are unknown then.
   package var leakedBlocks: NodeSet? { verdicts.finder.leaked }
 
   /// Returns the way that the program still has to a leaked block; nil if there is none.
   package func way(toLeaked node: NodeID) -> LeakWay? { verdicts.finder.way(to: node) }
 
-  /// Returns the leaked blocks by allocation site; nil if the image lacks parts, since the leaks are not known then.
+  /// Returns the leaked blocks by allocation site. Nil if the heap image lacks parts, since the leaks are unknown then.
   /// Linear in the blocks.
   package func leakedBySite() -> [SiteID: BlockSum]? { verdicts.leakedBySite() }
 
@@ -144,7 +145,7 @@ package final class LeakAnalysis {
     return names
   }
 
-  /// The reason why the image could not be analyzed as a whole; nil if it could.
+  /// The reason why the heap image could not be analyzed completely; nil if it could.
   package var obstacle: String? { HeapRemarks(verdicts).obstacle }
 
   /// Sentences that a reader needs to judge the findings; complete once `findings` has been called.

@@ -1,4 +1,4 @@
-// Finds the leaked live blocks, and the holders of each, before anything has a name.
+// Finds the leaked live blocks, and the holders of each block, before any names are looked up.
 
 import HeapAnalysis
 import TraceReading
@@ -8,7 +8,7 @@ import TraceSymbolication
 package enum Verdict: String, CaseIterable, Codable, Hashable, Sendable {
   /// Objects that hold one another, and that nothing else can reach.
   case retainCycle
-  /// An object that nothing holds while its count is above 0, or a block that nothing points to.
+  /// An object that nothing holds although its count is above 0, or a block that nothing points to.
   case lost
   /// An object whose `deinit` has run. Unowned references keep its memory.
   case deinitialised
@@ -26,13 +26,13 @@ package enum Verdict: String, CaseIterable, Codable, Hashable, Sendable {
 
 /// Instances of one shape from the same allocation sites. One of them is shown.
 struct LeakGroup {
-  /// An instance: the object itself, or one object of a cycle. The figures are of the memory that would be freed with
-  /// it.
+  /// An instance: the object itself, or one object of a cycle. The figures describe the memory that would be freed with
+  /// the instance.
   struct Member {
     var node: NodeID
     var bytes: UInt64
     var blocks: UInt64
-    /// Equal for instances that hold blocks of the same types and sizes.
+    /// A hash that is equal for instances that hold blocks of the same types and sizes.
     var types: UInt64 = 0
   }
 
@@ -50,27 +50,28 @@ struct LeakGroup {
   /// The memory that would be freed with all instances, and its number of blocks.
   var retainedBytes: UInt64
   var retainedBlocks: UInt64
-  /// The number of its group of causes in `LeakFinder.causes`; nil for reachable objects.
+  /// The number of the group of causes that this group belongs to, in `LeakFinder.causes`; nil for reachable objects.
   var cause: Int32?
-  /// By type: the blocks that would be freed with the shown instance alone, including itself.
+  /// The blocks that would be freed with the shown instance alone, including the instance itself, by type.
   var held: [UInt32: BlockSum] = [:]
-  /// By type: the blocks that several of the instances hold and nothing else holds.
+  /// The blocks that several instances hold together and nothing else holds, by type.
   var heldTogether: [UInt32: BlockSum] = [:]
-  /// One for each instance, in order of address; none if the objects themselves are gone.
+  /// One member for each instance, in order of address. Empty if the objects themselves are gone.
   var members: [Member] = []
   /// The node of the shown instance in `members`; nil if the objects themselves are gone. The shown cycle may not
   /// contain this node.
   var shown: NodeID?
-  /// Whether all instances keep equal numbers of blocks and bytes, of the same types.
+  /// True if all instances keep equal numbers of blocks and bytes, of the same types.
   var isHeldByEach: Bool {
     members.allSatisfy { ($0.blocks, $0.bytes, $0.types) == (members[0].blocks, members[0].bytes, members[0].types) }
   }
   var dangling: ObjectGraph.DanglingReference?
-  /// The block of the shown instance that has ended, although references still lead to it or code used it later.
+  /// The block of the shown instance that has ended. References still lead to it, or code used it later.
   var ended: EndedBlock?
-  /// A way to the objects other than a reference that keeps them.
+  /// A way to the objects that is no reference that keeps them.
   var way: PossibleWay?
-  /// In a light trace, the stack of one sampled instance, used for all of them; nil if none was sampled.
+  /// In a light trace, the stack of one sampled instance, which is used for all instances. Nil if no instance was
+  /// sampled.
   var sampledStack: StackID?
 }
 
@@ -79,7 +80,7 @@ extension LeakGroup {
   func part(_ members: [Member]) -> LeakGroup? {
     guard let first = members.first else { return nil }
     var part = self
-    // Facts about the old shown instance do not hold for the new one.
+    // Facts about the previous shown instance do not apply to the new one.
     if steps.first?.node != first.node { part.held = [:] }
     part.steps = [.init(node: first.node, edge: nil)]
     part.heldTogether = [:]
@@ -96,7 +97,7 @@ struct LeakFinder {
   let graph: ObjectGraph
   /// The nodes that no root leads to, without side tables.
   let unreachable: NodeSet
-  /// Nodes that no root leads to, but that are no leaks: values of functions that never return.
+  /// Nodes that no root leads to, but that are not leaks: values of functions that never return.
   let abandoned: [NodeID]
   private(set) var groups: [LeakGroup] = []
   /// Other ways to the unreachable nodes.
@@ -108,11 +109,11 @@ struct LeakFinder {
   private let wanted: ((BlockID) -> Bool)?
   /// Returns whether a block is known only from the allocator's metadata.
   private let isListed: (LiveBlock) -> Bool
-  /// Whether the image is the only information about the process.
+  /// True if the heap image is the only information about the process.
   private let isImageAlone: Bool
 
-  /// Linear in the graph, except for the search for cycles: one search for each shape of component. `abandoned`:
-  /// returns the unreachable nodes that are no leaks; the nodes that these keep are no leaks either.
+  /// Linear in the graph, except for the search for cycles, which takes one search for each shape of component.
+  /// `abandoned`: returns the unreachable nodes that are not leaks. The nodes that these keep are not leaks either.
   init(
     _ graph: ObjectGraph, among wanted: ((BlockID) -> Bool)? = nil,
     isListed: @escaping (LiveBlock) -> Bool = { _ in false }, isImageAlone: Bool = false,
@@ -134,22 +135,22 @@ struct LeakFinder {
       let tasks = graph.unknownTasks.filter { unreachable.contains($0) }
       heap.reachable(from: tasks, kinds: ObjectGraph.owning).forEach { unreachable.remove($0) }
     }
-    // Memory that is no leak has numbers and weak references, too, so it counts as in use here.
+    // Numbers and weak references in memory that is not a leak count too, so treat that memory as in use here.
     reach = PossibleReach(graph, inUse: unreachable.complement, unreachable: unreachable)
     unreachable.subtract(reach.resumable)
     self.unreachable = unreachable
-    // Missing parts of an image may hold these objects, or show that the objects are just ending.
+    // Missing parts of a heap image may hold these objects, or show that the objects are just ending.
     if graph.isWhole { findDeinitialised() }
-    // Blocks that may have been freed unseen are not reported.
+    // Do not report blocks that may have been freed without a record.
     graph.uncertain.forEach { unreachable.remove($0) }
-    // Deinitialised objects hold nothing, and their groups have been made.
+    // Deinitialised objects hold nothing, and already have groups.
     graph.deinitialised.forEach { unreachable.remove($0) }
     if graph.isWhole { findUnreachable() }
     if !graph.hasUnseenMemory { groups += danglingGroups { _ in true } }
   }
 
   /// The leaked blocks: the unreachable blocks, and the deinitialised objects that were found. Unowned references keep
-  /// the memory of the latter. Nil for an image that lacks parts.
+  /// the memory of these objects. Nil if the heap image lacks parts.
   var leaked: NodeSet? {
     guard graph.isWhole else { return nil }
     let result = NodeSet(copying: unreachable)
@@ -290,8 +291,8 @@ struct LeakFinder {
     }
   }
 
-  /// Returns a class for a size. Each small size is a class. Larger sizes are grouped by their four highest bits, so
-  /// that there are some hundred classes at most.
+  /// Returns a class for a size. Each small size is a separate class. Larger sizes are grouped by their four highest
+  /// bits, so there are at most a few hundred classes.
   private static func sizeClass(_ size: UInt64) -> UInt64 {
     let spareBits = UInt64.bitWidth - size.leadingZeroBitCount - 4
     return size < 1024 ? size : (size >> spareBits) << spareBits
@@ -328,7 +329,7 @@ struct LeakFinder {
         guard ObjectGraph.keeping.contains(EdgeKinds(kind: graph.graph.kind(of: edge))),
           components.componentOfNode[target] == component
         else { continue }
-        // In scanned memory, the offsets of references differ between equal objects.
+        // In scanned memory, the offsets of references differ between otherwise equal objects.
         let label = graph.graph.label(of: edge)
         parts.insert(
           Self.mix(
@@ -363,14 +364,14 @@ struct LeakFinder {
       return make(isWaiting ? .suspended : .lost, [.init(node: first, edge: nil)], isCycle: false)
     }
     let cycle = cycles?.cycle(of: component)
-    // Blocks of C code have no reference counts. If they point to one another, the cycle is not the cause: nothing
-    // would have freed them.
+    // Blocks of C code have no reference counts. If they point to one another, the cycle is not the cause, since
+    // nothing would have freed them anyway.
     let isCounted = (0..<members.count(of: component)).contains {
       graph.type(of: members.node($0, of: component)).kind.isCounted
     }
     if !isCounted { return make(.lost, [.init(node: cycle?.steps.first?.node ?? first, edge: nil)], isCycle: false) }
-    // The program has a weak or unowned reference to one of the objects. By it, the program may cancel the task, which
-    // ends the cycle.
+    // If the program has a weak or unowned reference to one of the objects, it may cancel the task through that
+    // reference. That ends the cycle.
     var isEndable = false
     if case .unkept? = way(to: component, members) { isEndable = true }
     return make(
@@ -381,8 +382,8 @@ struct LeakFinder {
   // MARK: Deinitialised
 
   /// Finds objects whose `deinit` has run, although unowned references lead to them. Words that look like pointers
-  /// prove nothing here. An object that is just ending does not count. It is on its thread's stack, or in memory that
-  /// the thread has just released.
+  /// prove nothing here. An object that is just ending does not count. Such an object is on its thread's stack, or in
+  /// memory that the thread has just released.
   private mutating func findDeinitialised() {
     guard !graph.deinitialised.isEmpty else { return }
     let heap = graph.graph
@@ -396,7 +397,7 @@ struct LeakFinder {
         if isStack { onStacks.insert(target) }
         guard heap.kind(of: edge) == EdgeStrength.unowned.rawValue else { continue }
         unownedCounts[target, default: 0] += 1
-        // A leaked holder is a finding of its own, with all that it holds.
+        // A leaked holder is a separate finding, together with everything that it holds.
         guard !unreachable.contains(node) else { continue }
         if holders[target].map({ isPreferred(node, edge, to: $0) }) ?? true { holders[target] = (node, edge) }
       }
@@ -404,7 +405,8 @@ struct LeakFinder {
     var numbers: [[UInt64]: Int] = [:]
     for target in graph.deinitialised.members where wanted?(BlockID(target)) ?? true {
       guard let holder = holders[target] else { continue }
-      // Until `deinit` returns, the object itself has one more unowned reference than those that lead to it.
+      // Until `deinit` returns, the object's unowned count is one higher than the number of references that lead to the
+      // object.
       let isEnding = (graph.referenceCount(of: target)?.unowned ?? 0) > unownedCounts[target] ?? 0
       if isEnding, onStacks.contains(target) { continue }
       let block = graph.heap[BlockID(target)]
@@ -429,7 +431,7 @@ struct LeakFinder {
     }
   }
 
-  /// Returns whether a holder is reported rather than another one. The names of types and references decide, since
+  /// Returns whether a holder is reported in preference to another one. The names of types and references decide, since
   /// addresses differ between runs.
   private func isPreferred(_ node: NodeID, _ edge: EdgeIndex, to other: (node: NodeID, edge: EdgeIndex)) -> Bool {
     func key(_ node: NodeID, _ edge: EdgeIndex) -> (Int, String, String) {
@@ -452,7 +454,7 @@ struct LeakFinder {
     for reference in graph.dangling
     where isCertain(reference) && !unreachable.contains(reference.from.rawValue) && wanted?(reference.from) ?? true {
       // If the target's memory was reused, the events show whether the reference dangles. Without events, the class of
-      // the new object shows it, unless the holder is under construction and contains old words.
+      // the new object shows it. The exception is a holder under construction, which contains old words.
       if reference.isTargetReused {
         guard let settled, reference.isTargetOfOtherClass, settled.contains(reference.from.rawValue),
           let declared = graph.label(reference.label.rawValue)?.typeName,

@@ -8,7 +8,7 @@ import TraceSymbolication
 /// The party that has to free the leaked memory.
 enum LeakOwner {
   case program
-  /// The reason says why the memory is not the program's.
+  /// The reason states why the memory is not the program's.
   case library(String)
   /// Memory that the Swift or C runtime keeps for itself.
   case runtime
@@ -18,9 +18,9 @@ enum LeakOwner {
 
 /// Determines owners by types and by the functions that requested the memory. For one thread at a time.
 ///
-/// If a function hands out memory, its caller owns the memory. Any function of the C library may do so (`strdup`,
-/// `getline`, `open_memstream`), so the rules name only the functions that keep their memory. If a function of a
-/// library with data structures of its own is in between, that library owns the memory.
+/// If a function hands out memory, its caller owns the memory. Any function of the C library may hand out memory
+/// (`strdup`, `getline`, `open_memstream`), so the rules name only the functions that keep their memory. If a library
+/// with its own data structures called that function, this library owns the memory.
 struct OwnerSearch {
   private let graph: ObjectGraph
   private let naming: FindingNaming
@@ -74,7 +74,7 @@ struct OwnerSearch {
     )
   }
 
-  /// Returns whether an object is neither of the program's classes nor a closure that the program wrote.
+  /// Returns whether an object belongs to no class of the program and is no closure that the program wrote.
   private func isSystemObject(_ node: NodeID) -> Bool {
     let type = graph.type(of: node)
     switch type.kind {
@@ -101,7 +101,7 @@ struct OwnerSearch {
   // MARK: Who called for it
 
   /// Searches the stack from the allocation outwards for the function that needs the memory. This is a function of the
-  /// program, or a function that called the program if a tail call removed the program's frame.
+  /// program. If a tail call removed the program's frame, it is a function that called the program.
   private func allocator(of node: NodeID, isObject: Bool, in group: LeakGroup) -> LeakOwner {
     let type = graph.type(of: node)
     var frames = naming.frames(of: graph.heap[BlockID(node)].site)
@@ -139,8 +139,8 @@ struct OwnerSearch {
   }
 
   /// Returns the reason why memory from a shared library of the operating system, such as libcurl, is not the
-  /// program's. Either a library of the platform, such as Foundation, called the shared library, or it runs on a thread
-  /// of its own. Returns nil if the program called it.
+  /// program's. Either a library of the platform, such as Foundation, called the shared library, or the shared library
+  /// runs on its own thread. Nil if the program called the shared library.
   private func systemDependency(_ frames: ArraySlice<SourceFrame>) -> String? {
     guard let first = frames.first(where: { !AllocationFunctions.isTransparent($0) }), naming.isOfOperatingSystem(first)
     else { return nil }
@@ -159,9 +159,9 @@ struct OwnerSearch {
     return "made inside \(name) without a caller in the program"
   }
 
-  /// Returns the reason why memory that a package requested is not the program's. In this case the package's own Swift
-  /// code requested the memory from its C code or the C library, and gave the program no pointer. Returns nil if the
-  /// program requested the memory, or was given a pointer.
+  /// Returns the reason why memory that a package requested is not the program's. It is not if the package's own Swift
+  /// code requested the memory from its C code or the C library, and gave the program no pointer. Nil if the program
+  /// requested the memory, or received a pointer.
   private func packageDependency(_ frames: ArraySlice<SourceFrame>) -> String? {
     let all = Array(frames)
     for frame in frames {
@@ -181,7 +181,9 @@ struct OwnerSearch {
 
   private static func isSwift(_ frame: SourceFrame) -> Bool { frame.mangledName?.hasPrefix("$s") ?? false }
 
-  /// Returns whether a function's result is called unsafe or may be a pointer. Then the caller may have to free it.
+  /// Returns whether a function may give its caller a pointer, by its result type or its name. The caller may have to
+  /// free the memory.
+  /// such a result.
   private static func givesPointer(_ frame: SourceFrame) -> Bool {
     let name = frame.fullFunction
     let result = name.range(ofLast: " -> ").map { name[$0...] } ?? name[...]

@@ -48,9 +48,9 @@ enum AllocationFunctions {
       : makers.matches(name) || makingImages.matches(image)
   }
 
-  /// Returns whether a function keeps its memory for good: the Swift runtime's C++ code, the loader, or a function of
-  /// the C library that keeps results in tables of its own. All other functions of the C library make something for
-  /// their callers, or free the memory themselves.
+  /// Returns whether a function keeps its memory permanently. Such functions are the Swift runtime's C++ code, the
+  /// loader, and functions of the C library that keep results in their own tables. All other functions of the C library
+  /// make something for their callers, or free the memory themselves.
   static func isRuntimeInternal(_ frame: SourceFrame) -> Bool {
     if keepingImages.matches(frame.imageName ?? "") { return true }
     guard let name = frame.mangledName else {
@@ -68,7 +68,7 @@ enum AllocationFunctions {
   }
 
   /// Returns whether a function calls code that the program passed to it. Such a function may seem to have allocated a
-  /// block itself, since the program's function may have left the stack by a tail call.
+  /// block itself, if the program's function left the stack by a tail call.
   static func callsProgram(_ frame: SourceFrame) -> Bool {
     frame.mangledName.map { callers.matches(withoutAlias($0)) } ?? false
   }

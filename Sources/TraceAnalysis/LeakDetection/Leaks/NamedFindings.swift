@@ -10,8 +10,8 @@ struct NamedFindings {
   let names: FindingNaming
   let lettingGo: LettingGo?
 
-  /// Returns all findings with advice, the program's first. `remark`: the reason why the ends of objects are uncertain.
-  /// Reads the events once more if references dangle, and once more if findings need retains.
+  /// Returns all findings with advice, the program's findings first. `remark`: the reason why the ends of objects are
+  /// uncertain. Reads the events once more if references dangle, and once more if findings need retains.
   func findings(in reader: TraceReader) -> (findings: [Finding], remark: String?) {
     let (groups, remark) = verdicts.groups(in: reader)
     let unreachable = FindingBuilder(verdicts.finder, groups: groups, naming: names).findings()

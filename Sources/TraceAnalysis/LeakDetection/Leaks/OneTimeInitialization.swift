@@ -5,7 +5,7 @@ import TraceReading
 import TraceSymbolication
 
 /// Recognises blocks that the initialiser of a global or static variable made. Such an initialiser runs once, for the
-/// first piece of work that needs the variable. That work does not have to free the blocks. For one thread at a time.
+/// first piece of work that needs the variable. That piece of work need not free the blocks. For one thread at a time.
 final class OneTimeInitialization {
   private let search: StackSearch
 

@@ -24,15 +24,15 @@ extension FindingNaming {
     !module.isEmpty && !SystemCode.isSystemModule(module) && package(ofModule: module) == nil
   }
 
-  /// Returns the program's own function that called for an object, if a function of a package or of a library of the
-  /// operating system requested the memory. Nil if the program's own function requested the memory, or if no function
-  /// of the program called for it. O(frames²) for an allocation's stack.
+  /// Returns the function of the program itself that called for an object, if a package or a library of the operating
+  /// system requested the memory. Nil if the program itself requested the memory, or if no function of the program
+  /// called for the object. O(frames²) for an allocation's stack.
   func ownAllocation(_ site: SiteID, of type: NodeType) -> SourceFrame? {
     let frames = frames(of: site)
     let head = type.name.prefix { $0 != "<" }
     guard let made = allocation(site, of: type), let start = frames.firstIndex(of: made) else { return nil }
     for frame in frames[start...] {
-      // If a loop calls other code back, no caller of the loop wanted this object.
+      // If a loop calls other code back, none of the loop's callers requested this object.
       if AllocationFunctions.callsBack(frame) { return nil }
       guard frame.kind == .user, !isOfOperatingSystem(frame), !Self.isDefaultArgument(frame),
         packages.package(of: frame, among: frames) == nil
@@ -47,8 +47,8 @@ extension FindingNaming {
     ownAllocation(graph.heap[BlockID(node)].site, of: graph.type(of: node))
   }
 
-  /// Returns whether a function computes a default argument. It has no line, and the caller of another function calls
-  /// it.
+  /// Returns whether a function computes a default argument. Such a function has no line. The code that calls it is the
+  /// caller of the function that has the argument.
   private static func isDefaultArgument(_ frame: SourceFrame) -> Bool { frame.function.hasPrefix("default argument ") }
 
   /// Returns the library that made a block for its own use: a package by its name, or a part of the platform. Nil for
@@ -62,11 +62,11 @@ extension FindingNaming {
     return maker(of: node)
   }
 
-  /// Returns the library whose function requested a block for itself; nil if the function was the program's.
+  /// Returns the library whose function requested a block for the library itself; nil if the program's function did.
   func maker(of node: NodeID) -> String? {
     if graph.taskOfSlab[node] != nil { return Self.runtime }
     let frames = frames(of: graph.heap[BlockID(node)].site)
-    // A function that calls `malloc` for others, or makes a collection grow, makes nothing for itself.
+    // A function that calls `malloc` for others, or that makes a collection grow, makes nothing for itself.
     guard
       let frame = frames.first(where: {
         !AllocationFunctions.isOne($0) && $0.kind != .thunk && !AllocationFunctions.isTransparent($0)
@@ -75,7 +75,7 @@ extension FindingNaming {
     return library(of: frame, among: frames)
   }
 
-  /// Returns the library that has a variable, and thus the memory that only the variable leads to. Nil for the
+  /// Returns the library that has a variable, and so owns the memory that only this variable leads to. Nil for the
   /// program's own variables.
   func library(ofRoot node: NodeID) -> String? {
     guard graph.isRoot(node), case .global(let image) = graph.root(node).kind,

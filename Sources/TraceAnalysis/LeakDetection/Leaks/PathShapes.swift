@@ -6,13 +6,14 @@ import HeapAnalysis
 ///
 /// Repeated parts of a path count once. So the last object of a list, the leaves of a tree and the objects that they
 /// hold have the shape of the nodes near the head. A part repeats in these cases:
+///
 /// - The path comes to a class by a reference that it took before.
-/// - The path comes to a class straight from another object of that class.
+/// - The path comes to a class directly from another object of that class.
 /// - Scanned words lead from one block of unknown layout to the next, as in a library's list.
 /// - A named part of a value leads to a type as before.
 ///
-/// Each node's shape is its parent's shape and one step. This matters since a path may have as many steps as there are
-/// nodes, and there may be as many targets. For one thread at a time.
+/// The shape of a node is its parent's shape plus one step. This matters, since a path may have as many steps as there
+/// are nodes, and there may be as many targets. For one thread at a time.
 final class PathShapes {
   /// Equal for paths of one shape. Only ways of one `PathShapes` can be compared.
   struct Way: Hashable {
@@ -40,9 +41,9 @@ final class PathShapes {
 
   /// Maximum number of steps back that are searched for a repeated part.
   private static let longestPeriod = 16
-  /// Marks the first step of a path. So a path that begins at a root never continues another path.
+  /// Marks the first step of a path, so that a path that begins at a root never continues another path.
   private static let root: UInt64 = 1 << 63
-  /// Marks a reference from one object of a class to another object of the class, by any field. No label has this
+  /// Marks a reference from one object of a class to another object of the same class, by any field. No label has this
   /// number.
   private static let link: UInt64 = 3 << 61
 
@@ -50,7 +51,7 @@ final class PathShapes {
 
   init(_ graph: ObjectGraph, _ paths: RetainPaths) { (self.graph, self.paths) = (graph, paths) }
 
-  /// Returns the way to a node that the paths reach. O(the part of its path that is not known yet).
+  /// Returns the way to a node that the paths reach. O(the part of its path that was not examined before).
   func way(to node: NodeID) -> Way { Way(state: reach(node).state) }
 
   /// Returns the number of blocks on the path to a node that the paths reach, including the node's own block.
@@ -70,7 +71,7 @@ final class PathShapes {
   }
 
   /// Returns the first node that is held in a given way, on the path to another node. Nil if there is none, or if the
-  /// path has more steps than `spareSteps`. O(length of the path).
+  /// path has more than `spareSteps` steps. O(length of the path).
   func first(heldIn way: Way, onPathTo node: NodeID, spareSteps: inout Int) -> NodeID? {
     var first: NodeID?
     var current = node
@@ -126,8 +127,7 @@ final class PathShapes {
     return number(of: Step(before: before, reference: reference), type: type)
   }
 
-  /// Returns the last earlier state that an equal step led to. All steps since then must be of a given kind; otherwise
-  /// nil.
+  /// Returns the last earlier state that an equal step led to. Nil unless all steps since then satisfy `isOfKind`.
   private func earlier(_ reference: UInt64, _ before: Int32, while isOfKind: (UInt64) -> Bool) -> Int32? {
     var earlier = before
     for _ in 0..<Self.longestPeriod where earlier >= 0 {

@@ -2,8 +2,8 @@
 
 import HeapAnalysis
 
-/// A way to an object other than a reference that keeps it. A report of a leak has to name the way, since the program
-/// may still use the object.
+/// A way to an object that is no reference that keeps the object. A report of a leak has to name the way, since the
+/// program may still use the object.
 enum PossibleWay: Hashable {
   /// A number is the address of the object, or of an object that leads to it.
   case number(holder: NodeID)
@@ -13,7 +13,7 @@ enum PossibleWay: Hashable {
 
 /// A way that the program still has to a leaked block.
 package enum LeakWay: String {
-  /// A number is the block's address, or the address of an object that keeps the block. So the leak is not proven.
+  /// A number is the block's address, or the address of an object that keeps the block. The leak is not proven then.
   case number
   /// A weak or unowned reference leads to the block, or to an object that keeps the block.
   case reference
@@ -21,12 +21,12 @@ package enum LeakWay: String {
 
 /// The objects that nothing keeps, but that the program may still use.
 ///
-/// A way may have several steps: a weak reference leads to an object with a number, which is the address of an object
-/// with a weak reference, and so on.
+/// A way may have several steps. For example, a weak reference leads to an object with a number. The number is the
+/// address of an object with another weak reference.
 struct PossibleReach {
-  /// By node that a number leads to, directly or over references: the node with the number.
+  /// The node with a number, for each node that the number leads to, directly or over references.
   private(set) var numberHolders: [NodeID: NodeID] = [:]
-  /// By node: a weak or unowned reference to it from a node that the program may use.
+  /// A weak or unowned reference to each node, from a node that the program may use.
   private(set) var unkept: [NodeID: (holder: NodeID, edge: EdgeIndex)] = [:]
   /// The tasks that such a reference can resume, and all nodes that they keep.
   private(set) var resumable: NodeSet
@@ -36,7 +36,7 @@ struct PossibleReach {
   private static let unkeptKinds = EdgeKinds([.weak, .unowned])
 
   /// - Parameters:
-  ///   - inUse: the nodes that roots lead to over references that keep, and further nodes that are no leak.
+  ///   - inUse: the nodes that roots lead to over references that keep, and other nodes that are not leaks.
   ///   - unreachable: all other nodes.
   ///
   /// Linear in the graph and the numbers.
@@ -99,10 +99,11 @@ struct PossibleReach {
 
   /// Returns the tasks that the program can resume by objects that it has, and all nodes that these tasks keep.
   ///
-  /// The program can call an object that it has. The object can resume the tasks whose continuations it leads to. A
-  /// handle of a task is a reference that the task counts. A handle can only cancel its task. That resumes nothing if
-  /// the task and its children do not notice it. The handle of a finished task leads to the task's result, but not
-  /// every finished task is known to have finished.
+  /// The program can call an object that it has. The object can resume the tasks whose continuations it leads to.
+  ///
+  /// A handle of a task is a reference that the task counts. A handle can only cancel its task. If neither the task nor
+  /// its children notice the cancellation, it resumes nothing. The handle of a finished task leads to the task's
+  /// result, but not every finished task is known to have finished.
   private static func resumable(_ graph: ObjectGraph, from starts: [NodeID], within subset: NodeSet) -> NodeSet {
     let heap = graph.graph
     let seen = NodeSet(bound: heap.nodeCount)
@@ -127,8 +128,8 @@ struct PossibleReach {
       ? NodeSet(bound: heap.nodeCount) : heap.reachable(from: tasks, kinds: ObjectGraph.owning, within: subset)
   }
 
-  /// Returns whether an edge is a task's handle. A handle is a field of a task's type. A continuation's field leads to
-  /// the task, too, but is no handle.
+  /// Returns whether an edge is a task's handle. A handle is a field whose type is a task. A continuation's field also
+  /// leads to the task, but is no handle.
   private static func isHandle(_ edge: EdgeIndex, _ graph: ObjectGraph) -> Bool {
     TaskHandles.countedType(edge, in: graph).map { !$0.contains("Continuation") } ?? false
   }

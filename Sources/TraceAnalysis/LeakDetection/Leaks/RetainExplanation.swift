@@ -10,7 +10,7 @@ import TraceSymbolication
 package struct PathOrigin: Codable, Hashable, Sendable {
   package enum Kind: Codable, Hashable, Sendable {
     case global, stack, registers, threadLocal, mapping
-    /// No root leads to the objects: the path begins at a leaked object.
+    /// No root leads to the objects. The path begins at a leaked object.
     case leaked
   }
 
@@ -19,23 +19,24 @@ package struct PathOrigin: Codable, Hashable, Sendable {
   package var name: String
 }
 
-/// One way that objects are kept alive, shown for one of them.
+/// One way that keeps objects alive, shown for one of the objects.
 package struct RetainedGroup: Sendable {
   package var origin: PathOrigin
-  /// The path from the first object to the shown one. The shown object is the nearest of the requested objects, or in a
-  /// chain the second.
+  /// The path from the first object to the shown object. The shown object is the nearest requested object; in a chain,
+  /// it is the second one.
   package var path: [Finding.Step]
   /// The number of objects that are held in this way.
   package var instances: Int
   /// The memory that would be freed with these objects.
   package var retainedBytes: ByteCount
-  /// The number of blocks on the path to the farthest object. It exceeds the shown path if objects of one kind hold
-  /// each other.
+  /// The number of blocks on the path to the farthest object. It exceeds the length of the shown path if objects of one
+  /// kind hold each other.
   package var longestPath: Int
   /// The addresses of the first `addressLimit` objects, in order of allocation.
   package var addresses: [RuntimeAddress]
 
-  /// A way may have millions of objects. Longer lists of addresses have no use.
+  /// Maximum number of addresses in a group. A way may have millions of objects, and longer lists of addresses are of
+  /// no use.
   static let addressLimit = 1000
 }
 
@@ -50,8 +51,8 @@ package struct RetainAnswer: Sendable {
 }
 
 extension RetainAnswer {
-  /// Returns a shown type whose name contains a query's name, if no shown object has a type with exactly that name.
-  /// Returns nil if not all ways are shown, and for patterns and addresses.
+  /// Returns a shown type whose name contains a query's name. Nil if a shown object has a type with exactly that name,
+  /// if not all ways are shown, and for patterns and addresses.
   package func otherType(than name: String) -> String? {
     guard groups.count == ways, !name.contains("*"), !name.contains("?"), !name.hasPrefix("0x") else { return nil }
     let types = groups.compactMap(\.path.last)
@@ -64,8 +65,8 @@ extension RetainAnswer {
 }
 
 extension LeakAnalysis {
-  /// Returns the ways that keep the objects of a query alive, most instances first. O(graph) for the first call, and
-  /// lookups of the shown names.
+  /// Returns the ways that keep the objects of a query alive, in descending order of instances. O(graph) for the first
+  /// call, and look-ups of the shown names.
   package func explain(_ query: RetainQuery, limit: Int) -> RetainAnswer {
     let names = self.names()
     let targets = nodes(query, names)
@@ -118,8 +119,8 @@ extension LeakAnalysis {
     return graph.isWhole ? "nothing: it is leaked, or only a leak holds it" : "nothing that the incomplete image shows"
   }
 
-  /// Returns the initial cost of a path from a root of a kind. Among several paths, the path from a root that people
-  /// know by name is shown.
+  /// Returns the initial cost of a path from a root of a kind. Among several paths, the path from a root with a
+  /// well-known name is shown.
   static func rootCost(_ kind: HeapRoot.Kind) -> UInt8 {
     switch kind {
     case .global: 0
@@ -132,7 +133,7 @@ extension LeakAnalysis {
     }
   }
 
-  /// Returns a key that is equal for roots that hold in the same way.
+  /// Returns a key that is equal for roots that hold objects in the same way.
   static func rootKey(_ kind: HeapRoot.Kind) -> UInt64 {
     switch kind {
     case .global(let image): UInt64(image) << 8
@@ -167,8 +168,8 @@ extension LeakAnalysis {
     switch query {
     case .address(let address): return graph.heap.block(containing: address.rawValue).map { [$0.rawValue] } ?? []
     case .type(let pattern):
-      // If a type has exactly the given name, only this type is meant. Otherwise all types whose names match the
-      // pattern are.
+      // If the given name is exactly the name of a type, the query means only this type. Otherwise, it means all types
+      // whose names match the pattern.
       let exact = graph.types.map { pattern.isExactly($0.name) || pattern.isExactly($0.qualifiedName) }
       let matching =
         exact.contains(true) ? exact : graph.types.map { pattern.matches($0.name) || pattern.matches($0.qualifiedName) }
@@ -183,8 +184,8 @@ extension LeakAnalysis {
 }
 
 extension FindingNaming {
-  /// Returns the origin of paths from a root. Its name is of the part of the root that holds `target`, if that is
-  /// known.
+  /// Returns the origin of paths from a root. The origin's name describes the part of the root that holds `target`, if
+  /// that part is known.
   func origin(_ root: NodeID, target: NodeID?) -> PathOrigin {
     let found = graph.root(root)
     let block = target.map { graph.heap[BlockID($0)] }
@@ -225,7 +226,7 @@ extension FindingNaming {
     }
   }
 
-  /// Variables of the platform's libraries that people know by another name.
+  /// Variables of the platform's libraries that are better known by another name.
   private static let knownVariables = RuleBook.shipped.table(.knownAs, by: .variable)
 
   /// - Parameter place: the address of the reference on the thread's stack; nil for the thread's registers.
@@ -238,8 +239,8 @@ extension FindingNaming {
     return name + (function(at: thread.instructionPointer).map { ", in \($0.function)" } ?? "")
   }
 
-  /// Returns the function of a frame: `Server.handle() at Server.swift:40`. If it is not the program's, adds the
-  /// nearest caller that is.
+  /// Returns the function of a frame: `Server.handle() at Server.swift:40`. If the function is not the program's, adds
+  /// the nearest caller that is.
   private func functions(_ stack: ThreadStack, from frame: Int) -> String {
     var first: SourceFrame?
     for frame in stack.frames[frame...].prefix(Self.callerLimit) {

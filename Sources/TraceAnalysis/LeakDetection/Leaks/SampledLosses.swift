@@ -6,15 +6,18 @@ import TraceSymbolication
 
 /// Finds stacks for groups of lost blocks if some of the blocks were sampled. For one thread at a time.
 ///
-/// An image shows only the size of untyped memory, and only the class of a library's object. These make up a kind. If
-/// all drawn samples of a kind come from one place, its other blocks are assumed to come from that place, too. If they
-/// come from several places, each place keeps its samples, and the origin of the unsampled blocks is unknown. The first
-/// allocations are all sampled. They are not drawn, and say nothing about later ones.
+/// For untyped memory, a heap image shows only the size. For a library's object, it shows only the class. Blocks that
+/// are equal in this respect are one kind.
+///
+/// If all drawn samples of a kind come from one place, its other blocks are assumed to come from that place, too. If
+/// they come from several places, each place keeps its samples, and the origin of the unsampled blocks is unknown. The
+/// first allocations of a recording are all sampled. They are not drawn by chance, so they are no evidence about later
+/// allocations.
 struct SampledLosses {
   private let graph: ObjectGraph
   private let naming: FindingNaming
   private let contents: ContentsOwner
-  /// By kind: the only place of its drawn samples. It is used for blocks that were not sampled.
+  /// The only place of a kind's drawn samples. It is used for blocks that were not sampled.
   private var stacks: [Kind: StackID] = [:]
   private var places: [StackID: Finding.PlaceKey] = [:]
 
@@ -26,8 +29,8 @@ struct SampledLosses {
     var size: UInt64 = 0
   }
 
-  /// `groups`: all groups of the image. Linear in the lost blocks that have no owner, in the depth of their stacks, and
-  /// in the sampled sites.
+  /// `groups`: all groups of the heap image. Linear in the lost blocks without an owner, in the depth of their stacks,
+  /// and in the sampled sites.
   init(_ graph: ObjectGraph, naming: FindingNaming, groups: [LeakGroup]) {
     (self.graph, self.naming) = (graph, naming)
     contents = ContentsOwner(graph, definitions: naming.definitions)
@@ -94,8 +97,8 @@ struct SampledLosses {
     return Kind(type: graph.nodeTypes[Int(node)], size: isMemory ? graph.heap[BlockID(node)].size : 0)
   }
 
-  /// Returns whether the group's allocations were not recorded, and its contents do not identify an owner. Untyped
-  /// memory always qualifies, since its contents do not show its place.
+  /// Returns whether the group's allocations were not recorded, and its contents do not identify an owner. True for all
+  /// unrecorded untyped memory, since its contents do not show its place.
   private func isUnreported(_ group: LeakGroup) -> Bool {
     guard group.verdict == .lost, let first = group.steps.first?.node, naming.stack(of: first) == .empty else {
       return false
@@ -126,8 +129,9 @@ struct SampledLosses {
     return sizes[low]
   }
 
-  /// Allocators round small sizes to multiples of 16, and the smallest block of glibc has 24 bytes. They round larger
-  /// sizes up by a quarter at most (jemalloc and mimalloc; tcmalloc by an eighth, glibc to a page).
+  /// The largest additions when allocators round sizes up. They round small sizes to multiples of 16, and the smallest
+  /// block of glibc has 24 bytes. They round larger sizes up by at most a quarter (jemalloc and mimalloc), an eighth
+  /// (tcmalloc) or to a page (glibc).
   private static let smallStep: UInt64 = 24
   private static let largestShare: UInt64 = 4
 }

@@ -1,7 +1,7 @@
 // Finds the leaks of one scope.
 
 extension LeakAnalysis {
-  /// Returns the findings that have instances with an object in `births`, and counts only those instances. `births`:
+  /// Returns the findings with an instance that has an object in `births`, and counts only such instances. `births`:
   /// times of birth by address. Searches the graph again.
   package func findings(among births: [UInt64: UInt64]) -> [Finding] {
     let heap = graph.heap

@@ -1,18 +1,18 @@
-// Names the outermost functions of a stack if a stripped C library has no names for them.
+// Names the outermost functions of a stack, if a stripped C library has no names for them.
 
 import TraceReading
 import TraceSymbolication
 
-/// The functions of glibc that begin threads and `main`, known by their place in a stack.
+/// The functions of glibc that start threads and `main`. They are recognised by their position in a stack.
 ///
 /// glibc exports none of these functions, and distributions strip its symbol table. A thread's function may return
 /// memory by a tail call of malloc. Without names, this memory would look as if the C library had allocated it for
 /// itself.
 ///
-/// The kernel starts a thread in `clone3`, or in `__clone` before glibc 2.34. This function calls `start_thread`, which
-/// calls the thread's function. `__libc_start_main`, an exported function, calls `__libc_start_call_main`, which calls
-/// `main`. Source: glibc 2.31 to 2.43, nptl/pthread_create.c, sysdeps/unix/sysv/linux/x86_64/clone3.S and
-/// sysdeps/nptl/libc_start_call_main.h.
+/// The kernel starts a thread in `clone3`, or in `__clone` before glibc 2.34. That function calls `start_thread`, and
+/// `start_thread` calls the thread's function. `__libc_start_main`, an exported function, calls
+/// `__libc_start_call_main`, and that function calls `main`. Source: glibc 2.31 to 2.43, nptl/pthread_create.c,
+/// sysdeps/unix/sysv/linux/x86_64/clone3.S and sysdeps/nptl/libc_start_call_main.h.
 enum StackBeginnings {
   private static let clones: Set<String> = ["clone", "__clone", "clone3", "__clone3"]
 

@@ -1,4 +1,4 @@
-// The names that suppressions are matched with.
+// The names that suppressions are matched against.
 
 import TraceReading
 import TraceSymbolication
@@ -8,7 +8,8 @@ package struct SuppressionNames {
   let definitions: TraceDefinitions
   let naming: any FrameNaming
 
-  /// Returns the types, functions, modules, images and source files on the finding's path and on its allocation stacks.
+  /// Returns the types, functions, modules, loaded images and source files on the finding's path and on its allocation
+  /// stacks.
   package func names(of finding: Finding) -> [String] {
     var names: Set<String> = []
     func add(_ frame: SourceFrame) {

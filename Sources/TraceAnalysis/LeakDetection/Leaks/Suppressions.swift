@@ -3,7 +3,7 @@
 import TextWriting
 import TraceReading
 
-/// Patterns of known findings, and the number of findings that each has hidden.
+/// Patterns of known findings, and the number of findings that each pattern has hidden.
 ///
 /// A file has one pattern on each line, `leak:PATTERN`. Blank lines, lines that begin with `#`, and white space around
 /// a line are ignored. Lines may end with CR LF.
@@ -12,7 +12,7 @@ import TraceReading
 ///     leak:^MyApp.ImageCache
 ///     leak:libcrypto.so
 ///
-/// A value: each copy counts for itself.
+/// Each copy of this value counts separately.
 package struct Suppressions: Sendable {
   /// A pattern, its place in a file, and the findings that it has hidden.
   package struct Entry: Hashable, Sendable {
@@ -69,10 +69,10 @@ package struct Suppressions: Sendable {
   /// Adds the patterns of another file after the present ones.
   package mutating func append(contentsOf other: Suppressions) { entries += other.entries }
 
-  /// Returns the index in `entries` of the first pattern that matches a name of a finding; nil if none matches.
-  /// `names`: its type, and the functions, modules and source files of its stack and retain path. The finding counts
-  /// for this pattern, with its total `objects` and `bytes`. O(patterns · length of all names · length of the longest
-  /// pattern) at worst.
+  /// Returns the index in `entries` of the first pattern that matches a name of a finding; nil if none matches. Adds
+  /// the finding to this pattern's counts, with its total `objects` and `bytes`. `names`: the finding's type, and the
+  /// functions, modules and source files of its stack and retain path. O(patterns · length of all names · length of the
+  /// longest pattern) in the worst case.
   package mutating func match(_ names: some Sequence<String>, objects: UInt64 = 1, bytes: UInt64 = 0) -> Int? {
     if entries.isEmpty { return nil }
     let names = names.map { Array($0.utf8) }

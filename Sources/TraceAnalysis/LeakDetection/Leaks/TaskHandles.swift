@@ -4,7 +4,8 @@ import HeapAnalysis
 
 /// Finds the tasks whose handle is in an object or a variable.
 ///
-/// Memory of the runtime and timers also refer to tasks. Code can neither await nor cancel a task by such a reference.
+/// Memory of the runtime and timers also refer to tasks. Code can neither await nor cancel a task through such a
+/// reference.
 enum TaskHandles {
   /// Returns the tasks whose handle is in an object or a variable. Linear in the graph.
   static func tasks(in graph: ObjectGraph) -> Set<NodeID> { Set(owners(in: graph).keys) }
@@ -22,11 +23,11 @@ enum TaskHandles {
     return owners
   }
 
-  /// Returns the nodes that roots lead to. A handle that can do nothing for its task leads nowhere.
+  /// Returns the nodes that roots lead to. Does not follow a handle that cannot affect its task.
   ///
   /// A handle can await or cancel a task. This does not resume a task that waits for a continuation, unless the task or
-  /// one of its children notices a cancellation. Such a task keeps itself for ever: the end of its handle does not free
-  /// it. Linear in the graph.
+  /// one of its children notices a cancellation. Such a task keeps itself alive for ever. Releasing its handle does not
+  /// free it. Linear in the graph.
   static func reached(in graph: ObjectGraph) -> NodeSet {
     let heap = graph.graph
     let deaf = NodeSet(bound: heap.nodeCount)
@@ -53,8 +54,8 @@ enum TaskHandles {
     countedType(edge, in: graph).map { $0.contains("Task<") && !$0.contains("Continuation") } ?? false
   }
 
-  /// Returns whether all references from an object to a task are continuations. These resume the task, and cannot
-  /// cancel it.
+  /// Returns whether all references from an object to a task are continuations. Continuations resume the task, and
+  /// cannot cancel it.
   static func isContinuation(from owner: NodeID, to task: NodeID, in graph: ObjectGraph) -> Bool {
     if !graph.isRoot(owner), graph.type(of: owner).name.contains("Continuation") { return true }
     let types = graph.graph.edges(from: owner).filter { graph.graph.target(of: $0) == task }.map {

@@ -10,7 +10,7 @@ import TraceSymbolication
 ///
 /// Seen with Swift 6.1 to 6.3: `@Test` expands to functions named `$s…4TestfMp…` for its declaration. On Linux, XCTest
 /// calls test methods through lists that the package manager writes (`__allTests__…`). It calls `setUp` and `tearDown`
-/// from `XCTestCase.invokeTest`. If a child task or a detached task makes an object, no test is on the stack. For one
+/// from `XCTestCase.invokeTest`. If a child task or a detached task makes an object, the stack has no test. For one
 /// thread at a time.
 final class TestNames {
   /// True if tests can be on a stack: one of the libraries is loaded, or the program is a test bundle.

@@ -1,10 +1,10 @@
-// Finds the holders of closures and collections with a reference to an object that has ended.
+// Finds the holders of closures and collections that have a reference to an object that has ended.
 
 import HeapAnalysis
 
-/// Finds the holders of closures with an unowned reference to a deinitialised object. Only the holder of a closure
-/// shows the closure's function; its context does not. Also finds the holders of collections with a dangling reference,
-/// since the holder's field has a name.
+/// Finds the holders of closures that have an unowned reference to a deinitialised object. Only the holder of a closure
+/// shows the closure's function; the context does not. Also finds the holders of collections that have a dangling
+/// reference, since the holder's field has a name.
 struct UnownedCaptures {
   private let graph: ObjectGraph
   private var holders: [NodeID: LeakGroup.Step] = [:]
@@ -25,7 +25,7 @@ struct UnownedCaptures {
       for edge in graph.graph.edges(from: node) {
         let target = graph.graph.target(of: edge)
         guard collections.contains(target) || wanted.contains(target) && isOfClosure(edge) else { continue }
-        // The first holder in the order of addresses is chosen, as for other paths.
+        // Choose the first holder in the order of addresses, as for other paths.
         if holders[target] == nil { holders[target] = LeakGroup.Step(node: node, edge: edge) }
       }
     }

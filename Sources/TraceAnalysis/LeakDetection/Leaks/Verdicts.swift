@@ -1,4 +1,4 @@
-// Judges a heap, before anything has a name.
+// Judges a heap, before any names are looked up.
 
 import HeapAnalysis
 import TraceReading
@@ -22,17 +22,17 @@ struct Verdicts {
       model.graph, isListed: model.isListed, isImageAlone: model.trace.header.lacksHistory, abandoned: abandoned.nodes)
   }
 
-  /// Returns the groups of leaked objects, with the ends of objects that something still refers to or used. `remark`:
-  /// the reason why these ends are uncertain. Reads the events once more if references dangle, or objects seem used
-  /// after their end.
+  /// Returns the groups of leaked objects. If something still refers to an object that has ended, or used it after its
+  /// end, the group has that end. `remark`: the reason why these ends are uncertain. Reads the events once more if
+  /// references dangle, or if objects seem to have been used after their end.
   func groups(in reader: TraceReader) -> (groups: [LeakGroup], remark: String?) {
     EndedObjects.groups(of: finder, in: reader, suspects: model.trace.suspects, gaps: model.trace.gaps)
   }
 
-  /// Whether the trace has a history to conclude from. One image has none.
+  /// True if the trace has a history for conclusions. A single heap image has none.
   var hasHistory: Bool { !model.trace.header.lacksHistory }
 
-  /// Returns the leaked blocks by allocation site; nil if the image lacks parts. Linear in the blocks.
+  /// Returns the leaked blocks by allocation site; nil if the heap image lacks parts. Linear in the blocks.
   func leakedBySite() -> [SiteID: BlockSum]? {
     guard let leaked = finder.leaked else { return nil }
     var sums: [SiteID: BlockSum] = [:]

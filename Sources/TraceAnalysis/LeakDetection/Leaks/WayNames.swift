@@ -1,4 +1,4 @@
-// Names for the places of numbers and weak references, in the words of the program's author.
+// Names for the places of numbers and weak references, in terms of the program's source.
 
 import HeapAnalysis
 import TraceSymbolication
@@ -47,7 +47,7 @@ extension FindingNaming {
   }
 }
 
-/// For each node: the first reference to it that is strong or a root's. 4 bytes a node.
+/// The first strong reference to each node; a root's reference also counts. Memory: 4 bytes a node.
 final class FirstHolders {
   private let edges: NodeTable<EdgeIndex>
   private static let none = EdgeIndex.max
