@@ -197,7 +197,7 @@ package struct AllocationReport: Sendable {
 
   /// The sort key of a site in the report.
   private struct Rank {
-    /// True if the site comes after all others, whatever its value.
+    /// True if the site comes after all others, regardless of its value.
     var isLast = false
     /// The site's figure for the report's order.
     var value: UInt64

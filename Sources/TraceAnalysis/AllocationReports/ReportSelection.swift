@@ -33,8 +33,8 @@ package struct ReportSelection: Hashable, Sendable {
   package var grouping: Grouping = .stack
   /// Maximum number of sites to show; nil for all.
   package var limit: Int? = 10
-  /// Shows a site only if one of these patterns matches the image or Swift module of one of its frames. If empty, shows
-  /// all sites.
+  /// Shows a site only if one of these patterns matches the loaded image or Swift module of one of its frames. If
+  /// empty, shows all sites.
   package var modules: [NamePattern] = []
   /// Shows a site only if one of these patterns matches the function of one of its frames. If empty, shows all sites.
   package var functions: [NamePattern] = []

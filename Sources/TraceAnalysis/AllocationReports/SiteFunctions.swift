@@ -7,7 +7,7 @@ import TraceSymbolication
 
 /// The owner of a site. Sites with the same owner are joined.
 enum SiteOwner: Hashable {
-  /// The program's innermost function on the stack, by its name and its image.
+  /// The program's innermost function on the stack, by its name and its loaded image.
   case function(String, image: String)
   /// No function of the program is on the stack, so each stack is separate.
   case library(stack: UInt32)

@@ -57,7 +57,7 @@ struct SiteIdentities {
   mutating func setCandidate(_ candidate: Int, of index: Int) { rows[index].candidate = Int32(candidate) }
 }
 
-/// Common numbers for the stacks of several traces. A frame is identified by its image and link-time address.
+/// Common numbers for the stacks of several traces. A frame is identified by its loaded image and link-time address.
 struct StackForest {
   private struct Image: Hashable {
     var path: String

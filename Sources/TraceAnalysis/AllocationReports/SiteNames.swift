@@ -16,7 +16,7 @@ package enum SiteNames {
     unique(frames(analysis, naming).lazy.filter { $0.isNamed && $0.kind != .thunk }.map(\.function))
   }
 
-  /// Returns the names of the Swift modules and images in the stacks of the sites. Looks up each frame once.
+  /// Returns the names of the Swift modules and loaded images in the stacks of the sites. Looks up each frame once.
   package static func modules(_ analysis: AllocationAnalysis, naming: any FrameNaming) -> [String] {
     unique(frames(analysis, naming).lazy.flatMap { [$0.swiftModule, $0.imageName].compactMap { $0 } })
   }

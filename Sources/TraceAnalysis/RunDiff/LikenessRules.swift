@@ -49,7 +49,7 @@ enum LikenessRules {
   static let hiddenForEachShown = 2
   /// Minimum vote for a new name to be accepted: a tenth of the vote of one pair of items that agree.
   static let minVotes = 0.1
-  /// A new name is accepted if the old name's votes for it exceed this share of two sums: all votes of the old name,
-  /// and all votes for the new name.
+  /// A new name is accepted if the old name's votes for it exceed this share of all votes of the old name, and of all
+  /// votes for the new name.
   static let majority = 0.6
 }

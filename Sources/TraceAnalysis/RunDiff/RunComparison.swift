@@ -146,7 +146,7 @@ package struct RunComparison {
   private var listsHolders: Bool { (old + new).allSatisfy(\.hasHolders) }
 
   /// Whether some run is a light recording. Each heap image of a light recording lists all blocks again, so sums over
-  /// the recording would count a block once per image.
+  /// the recording would count a block once per heap image.
   private var hasLightRecordings: Bool { (old + new).contains { $0.isLight == true } }
 
   private func side(_ runs: [RunDigest], _ work: [Double]) -> DiffSide {

@@ -164,7 +164,7 @@ extension RunDigest {
     isLight = analysis.header.isLight
     hasRunLoop = frames.contains { $0.isPlatform && Self.runLoops.matches($0.stableName) }
     stacks = namer.nodes
-    // Include the remarks on files without symbols: functions without names are identified by their image alone.
+    // Include the remarks on files without symbols: functions without names are identified by their loaded image alone.
     remarks += naming.remarks
     guard analysis.header.lacksHistory, let census else { return }
     replaceSites(with: census)

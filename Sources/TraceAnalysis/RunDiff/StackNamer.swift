@@ -77,7 +77,7 @@ struct StackNamer {
   }
 
   /// Returns the folded stack and innermost frame of a sampled stack, whose first frame is the outermost. Linear in the
-  /// stack's frames, and in the trace's images for each new address.
+  /// stack's frames, and in the trace's loaded images for each new address.
   mutating func stack(ofSampled frames: [FrameKey]) -> (stack: Int32, innermost: Int32) {
     let functions = frames.map { key in
       let frame =

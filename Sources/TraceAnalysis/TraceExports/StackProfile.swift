@@ -33,7 +33,7 @@ package struct StackProfile: Sendable {
   package struct Location: Hashable, Sendable {
     /// The address of the call itself, not of the instruction after it.
     package var address: UInt64
-    /// Index into `images`; nil if no image contains the address.
+    /// Index into `images`; nil if no loaded image contains the address.
     package var image: Int?
     /// The lines at the address, with the innermost inlined function first.
     package var lines: [Line]

@@ -78,8 +78,8 @@ struct StackText {
   private func place(_ frame: ReportFrame) -> String? {
     let source = frame.source
     guard let file = source.file else {
-      // A name without a file needs its image. A frame without a name is shown as module+offset, which already has the
-      // image.
+      // A name without a file needs its loaded image. A frame without a name is shown as module+offset, which already
+      // names the image.
       return source.isNamed ? source.imageName.map { "in \(PlainText.escaped($0))" } : nil
     }
     let shown = PlainText.escaped(style.stacks == .full ? file : fileName(ofPath: file))

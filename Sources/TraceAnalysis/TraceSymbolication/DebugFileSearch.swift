@@ -22,7 +22,7 @@ package struct DebugFileSearch: Hashable, Sendable {
     self.systemDebugPath = systemDebugPath
   }
 
-  /// Returns the path where an image should be on this machine.
+  /// Returns the path where the file of a loaded image should be on this machine.
   package func localPath(ofImage path: String) -> String {
     let clean = Self.withoutDeletion(path)
     guard let sysroot else { return clean }
@@ -46,8 +46,8 @@ package struct DebugFileSearch: Hashable, Sendable {
     return known[buildID, default: []] + directories.flatMap { [$0 + name + ".debug", $0 + name] }
   }
 
-  /// Returns paths of files that may be a copy of the image or its debug file, by path and name. The caller must check
-  /// the build ID.
+  /// Returns paths of files that may be a copy of the loaded image's file or of its debug file. Searches by path and
+  /// name. The caller must check the build ID.
   package func paths(forImage path: String) -> [String] {
     let path = Self.withoutDeletion(path)
     let rooted = path.hasPrefix("/") ? path : "/" + path

@@ -40,8 +40,8 @@ package final class DebugFileServers {
 
   deinit { end(client) }
 
-  /// Fetches a file of an image and returns its local path; nil if no server has it. Files of system libraries are not
-  /// fetched, since reports rarely need their names. `image`: the path of the image.
+  /// Fetches a file of a loaded image and returns the file's local path; nil if no server has the file. Files of system
+  /// libraries are not fetched, since reports rarely need their names. `image`: the path of the loaded image.
   package static func fetchedPath(of kind: Kind, image: String, buildID: [UInt8]) -> String? {
     guard !SystemCode.isSystemImage(image), !SystemCode.isOfOperatingSystem(image) else { return nil }
     return DebugFileServers()?.path(of: kind, buildID: buildID)

@@ -25,7 +25,7 @@ package protocol FrameNaming {
   /// without symbols. See `SymbolHash`.
   func functionHashes(in images: [LoadedImage]) -> Set<UInt32>
   /// Returns whether the part of an async function that begins at an address can reach the same suspension again. Nil
-  /// if the image's code does not show that.
+  /// if the code of the loaded image does not show that.
   func isLoop(partAt address: RuntimeAddress, in image: LoadedImage) -> Bool?
   /// Returns the demangled form of a linkage name; nil if it cannot be demangled.
   func demangled(_ mangledName: String) -> String?

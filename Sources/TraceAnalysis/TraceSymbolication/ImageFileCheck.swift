@@ -4,7 +4,7 @@ import TraceReading
 
 /// Looks for the files of loaded images as a symbolicator does.
 package enum ImageFileCheck {
-  /// Returns the problems that leave functions of an image without name, file or line.
+  /// Returns the problems that leave functions of a loaded image without name, file or line.
   ///
   /// - Complexity: Linear in the symbol table and the list of compilation units.
   package static func problems(of image: LoadedImage, search: DebugFileSearch) -> [ImageProblem] {

@@ -3,7 +3,7 @@
 /// A problem with a loaded image whose addresses were looked up. Reports should mention it.
 package struct ImageProblem: Hashable, Sendable {
   package enum Reason: Hashable, Sendable {
-    /// No file was found, neither at the image's own path nor by build ID.
+    /// No file was found, neither at the loaded image's own path nor by build ID.
     case fileMissing
     /// The file that was found is another build than the code that ran, and is not used. Build IDs are in lower-case
     /// hexadecimal. `found` is empty if the file has no build ID.
@@ -14,7 +14,7 @@ package struct ImageProblem: Hashable, Sendable {
     case noSymbols
     /// The right file has no debug information, and no separate file with it was found.
     case noDebugInformation
-    /// The trace has no build ID for the image. The file is used, but may be of another build.
+    /// The trace has no build ID for the loaded image. The file is used, but may be of another build.
     case unverified
   }
 

@@ -19,7 +19,7 @@ package final class OpenImageFiles {
 
   package init() {}
 
-  /// Returns the files of the image at `path`. `open` opens them on the first call.
+  /// Returns the files of the loaded image at `path`. `open` opens them on the first call.
   func files(at path: String, buildID: [UInt8], open: () -> ImageFiles) -> ImageFiles {
     let place = Place(path: path, buildID: buildID)
     if let known = files[place] { return known }

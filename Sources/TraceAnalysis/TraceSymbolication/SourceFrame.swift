@@ -31,7 +31,7 @@ package struct SourceFrame: Codable, Hashable, Sendable {
   package var fullFunction: String
   /// The linkage name; `nil` if neither symbols nor debug information have a name.
   package var mangledName: String?
-  /// The image's path in the traced process; `nil` if no image covers the address.
+  /// The path of the loaded image in the traced process; `nil` if no loaded image covers the address.
   package var imagePath: String?
   /// The source file, with an absolute path if the compiler recorded one.
   package var file: String?

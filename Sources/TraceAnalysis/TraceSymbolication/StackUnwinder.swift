@@ -57,7 +57,7 @@ package final class StackUnwinder {
   private let input: UnsafeMutablePointer<lt_unwinder_input>
   private let child: SandboxedChild
 
-  /// Limit of the total time for stacks that crash the child or make it hang.
+  /// Maximum total time for stacks that crash the child or block it.
   private static let lostTimeLimit = Duration.seconds(240)
 
   /// - Parameters:

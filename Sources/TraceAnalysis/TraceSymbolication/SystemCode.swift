@@ -13,7 +13,7 @@ package struct SystemCode {
   private static let compiled = RuleBook.shipped.table(.compiled, by: .symbol)
   private static let cLibraries = RuleBook.shipped.table(.cLibrary, by: .image)
 
-  /// Returns whether an image belongs to the platform. `path` is the path in the traced process.
+  /// Returns whether a loaded image belongs to the platform. `path` is the path in the traced process.
   package static func isSystemImage(_ path: String) -> Bool { images.matches(fileName(ofPath: path)) }
 
   /// Returns whether a loaded image is a shared library of the operating system. This is true if the library is in a
@@ -24,7 +24,7 @@ package struct SystemCode {
     return folders.contains { path.hasPrefix($0) } && fileName(ofPath: path).contains(".so")
   }
 
-  /// Returns whether an image is the C library.
+  /// Returns whether a loaded image is the C library.
   package static func isCLibrary(_ path: String) -> Bool { cLibraries.matches(fileName(ofPath: path)) }
 
   package static func isSystemModule(_ module: String) -> Bool { modules.matches(module) }

@@ -105,8 +105,8 @@ extension ObjectGraphBuilder {
 
   /// Returns the buckets that may contain the first byte of an address stored at `place` in the heap image.
   ///
-  /// The image stores an address among bytes as the word where the address begins. If that word already stores a tag, a
-  /// number with a mark or another address, the image stores the address as the next word.
+  /// The heap image stores an address among bytes as the word where the address begins. If that word already stores a
+  /// tag, a number with a mark or another address, the heap image stores the address as the next word.
   private static func buckets(at place: UInt64, in table: Range<UInt64>, _ part: NodeLayout.Part) -> ClosedRange<UInt64>
   {
     let offset = place - table.lowerBound

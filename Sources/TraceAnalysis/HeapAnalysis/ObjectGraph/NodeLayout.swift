@@ -208,7 +208,7 @@ extension NodeLayout.Part {
     func words(_ row: Range<UInt64>) -> Range<UInt64>? {
       guard row.upperBound - row.lowerBound >= Self.addressSize else { return nil }
       let last = row.upperBound - Self.addressSize
-      // The image may store an address that begins in the last bytes of a word as the next word.
+      // The heap image may store an address that begins in the last bytes of a word as the next word.
       return row.lowerBound & ~7..<(last & ~7) + (last & 7 >= 6 ? 16 : 8)
     }
     for range in (values + gaps).sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {

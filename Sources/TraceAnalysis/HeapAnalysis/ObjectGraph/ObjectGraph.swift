@@ -164,7 +164,7 @@ package struct ReferenceCount: Codable, Hashable, Sendable {
   package var strong: UInt32
   /// References that keep the object's memory. All strong references together count as one.
   package var unowned: UInt32
-  /// Weak references; 0 without a side table, or if the image lacks the count.
+  /// Weak references; 0 without a side table, or if the heap image lacks the count.
   package var weak: UInt32
   /// True if `deinit` has begun.
   package var isDeiniting: Bool

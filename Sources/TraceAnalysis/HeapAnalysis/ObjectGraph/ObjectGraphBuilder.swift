@@ -2,7 +2,7 @@
 
 import TraceReading
 
-/// Makes the graph of a snapshot. Linear in the blocks and the words of the image.
+/// Makes the graph of a snapshot. Linear in the blocks and the words of the heap image.
 package struct ObjectGraphBuilder {
   let heap: LiveHeap
   let image: HeapImage

@@ -32,7 +32,7 @@ struct SurplusWords {
   /// Maximum number of nodes in an island of lost objects; few islands are larger. In a larger island, all scanned
   /// words count as references.
   private static let islandLimit = 4096
-  /// The most edges that are followed for all islands together.
+  /// Maximum number of edges that are followed for all islands together.
   private static let stepLimit = 1 << 22
 
   init(

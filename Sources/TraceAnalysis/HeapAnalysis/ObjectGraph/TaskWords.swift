@@ -4,11 +4,11 @@ import TraceReading
 
 /// Distinguishes the words of a task's own block that keep their targets from the words that do not.
 ///
-/// A waiting task keeps itself alive. Another task may have its address for one of three reasons: the other task
-/// resumes it when the other task ends, has a handle to it, or has a word left over from an earlier use of the memory.
-/// Words that resume a task have known places: a future leads to the task that waits for its result, and a child leads
-/// to its parent. Handles and left-over words look the same, and neither kind keeps a task alive. So if nothing can
-/// resume several tasks, each is lost for its own reason, unless it waits for another of them.
+/// A waiting task keeps itself alive. Another task may have its address for one of three reasons. The other task
+/// resumes it at its own end, or has a handle to it, or has a word left over from an earlier use of the memory. Words
+/// that resume a task have known places: a future leads to the task that waits for its result, and a child leads to its
+/// parent. Handles and left-over words look the same, and neither kind keeps a task alive. So if nothing can resume
+/// several tasks, each is lost for its own reason, unless it waits for another of them.
 ///
 /// Other words of a task may keep their targets. Three kinds of words do not, since they are not written before the
 /// task ends: the error in the prefix of the task's function, storage for a result of no size, and a word after the

@@ -28,13 +28,13 @@ package final class ImageContents {
     var fileBytes: UnsafeRawBufferPointer
   }
 
-  /// The maximum number of images whose files are opened. Real processes have at most a few hundred images.
+  /// The maximum number of loaded images whose files are opened. Real processes have at most a few hundred.
   private static let limit = 1024
 
   let images: [Image]
   private var segments: [Segment] = []
 
-  /// Opens the images' files. O(program headers).
+  /// Opens the files of the loaded images. O(program headers).
   package init(
     _ images: [LoadedImage], search: DebugFileSearch = DebugFileSearch(),
     access: any SymbolFileAccess = LocalSymbolFiles()
@@ -85,7 +85,7 @@ package final class ImageContents {
       else { continue }
       let start = header.p_vaddr &+ image.loaded.loadBias
       let (end, overflow) = start.addingReportingOverflow(header.p_memsz)
-      // The trace has the image's address range. Skip segments of the file that lie outside.
+      // The trace has the loaded image's address range. Skip segments of the file outside this range.
       guard !overflow, start >= image.loaded.range.lowerBound.rawValue & ~4095,
         header.p_memsz <= 1 << 40, end <= image.loaded.range.upperBound.rawValue &+ 4096
       else { continue }
@@ -93,7 +93,7 @@ package final class ImageContents {
     }
   }
 
-  /// Returns the word at an address, which must be a multiple of 8; `nil` if no image is there. O(log images).
+  /// Returns the word at an address, which must be a multiple of 8; `nil` if no loaded image is there. O(log images).
   func word(at address: RuntimeAddress) -> UInt64? {
     let at = address.rawValue
     guard let segment = segment(containing: at) ?? segment(containing: at &+ 7) else { return nil }
@@ -127,8 +127,8 @@ extension ElfFile {
     return UnsafeRawBufferPointer(rebasing: all[Int(offset)..<Int(offset + count)])
   }
 
-  /// True if the file has the code of its image. A file with only debug information has the headers of such sections,
-  /// but not their contents.
+  /// True if the file has the code of its loaded image. A file with only debug information has the headers of such
+  /// sections, but not their contents.
   fileprivate var hasCode: Bool {
     var found = false
     forEachSection { _, header, _ in

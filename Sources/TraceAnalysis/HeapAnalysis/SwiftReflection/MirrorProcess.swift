@@ -120,7 +120,8 @@ final class MirrorProcess {
     try ask(LT_MIRROR_OF_VALUE_METADATA, metadata.rawValue)
   }
 
-  /// Asks for the discriminator of an enumeration. This takes some milliseconds for a large enumeration.
+  /// Returns the library's answer about the discriminator of an enumeration. Takes a few milliseconds for a large
+  /// enumeration.
   func cases(of type: MirrorType) throws(Failure) -> MirrorCases {
     try ask(LT_MIRROR_CASES_OF_TYPE, type.rawValue) { MirrorCases($0) }
   }

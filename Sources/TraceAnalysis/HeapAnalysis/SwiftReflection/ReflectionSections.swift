@@ -19,7 +19,7 @@ struct ReflectionSections {
   private static let firstHeader: UInt64 = 0x00F0_0000_0000_0000
   private static let headerSpacing: UInt64 = 1 << 20
 
-  /// The address of each image's ELF header.
+  /// The address of the ELF header that this type made for each loaded image.
   private(set) var imageStarts: [UInt64] = []
   /// The headers and the sections, in order of address. They do not overlap.
   private(set) var regions: [lt_mirror_region] = []

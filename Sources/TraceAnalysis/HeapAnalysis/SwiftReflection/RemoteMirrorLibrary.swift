@@ -11,7 +11,7 @@ package enum SwiftReflectionError: Error, Hashable, Sendable {
   case libraryMissing(searched: [String])
   /// The library cannot be loaded. `reason` is the loader's message.
   case libraryUnusable(path: String, reason: String)
-  /// No file of an image with Swift reflection sections was found.
+  /// No file of a loaded image with Swift reflection sections was found.
   case noReflectionSections
   /// The child process cannot be started.
   case system(errno: Int32)

@@ -28,7 +28,7 @@ package final class SwiftReflection {
   private static let sizeLimit = 1 << 24
 
   /// - Parameters:
-  ///   - images: the files of the images that were loaded.
+  ///   - images: the files of the loaded images.
   ///   - memory: the memory of the process. A child process uses a copy of this value.
   ///   - libraries: paths of the remote mirror library, in order of preference; see
   ///     `RemoteMirrorLibrary.candidates(images:path:)`.

@@ -19,7 +19,7 @@ package final class ThreadFrames {
   /// rax, rbx, rcx, rdx, rsi, rdi, rbp, r8 to r15. Source: System V ABI, AMD64 supplement, figure 3.36.
   private static let recorded = [0, 3, 2, 1, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15]
 
-  /// - Parameter contents: the files of the images that were loaded. The unwind tables come from them.
+  /// - Parameter contents: the files of the loaded images. The unwind tables come from these files.
   package init(_ contents: ImageContents, image: HeapImage) {
     let memory = ImageBackedMemory(images: contents, captured: Words(image: image))
     let codes = contents.images.compactMap { image in

@@ -13,7 +13,7 @@ final class ValueReflection {
   /// Names of types that ended the child. Type numbers are valid for only one child.
   private(set) var fatal: Set<String> = []
 
-  /// The most fields of one type. Real types have some dozens.
+  /// Maximum number of fields of one type. Real types have a few dozen.
   private static let fieldLimit = 4096
   private static let depthLimit = 64
 

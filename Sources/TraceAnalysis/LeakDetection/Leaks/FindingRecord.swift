@@ -185,7 +185,7 @@ extension FindingRecord {
       outliving = SurvivorEvidence(retention, siblings, growth: rounds.counts)
       outliving?.statement = .repetition(rounds.place, firstRound: rounds.first, of: rounds.measure)
     case .images(let growth, let retention):
-      // A digest from images has no history of siblings.
+      // Growth between heap images has no history of siblings.
       outliving = SurvivorEvidence(
         retention, Finding.Siblings(births: 0, deaths: 0, scopeShare: 0), growth: growth.counts)
       outliving?.statement = .images(

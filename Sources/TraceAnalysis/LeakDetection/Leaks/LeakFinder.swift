@@ -364,8 +364,8 @@ struct LeakFinder {
       return make(isWaiting ? .suspended : .lost, [.init(node: first, edge: nil)], isCycle: false)
     }
     let cycle = cycles?.cycle(of: component)
-    // Blocks of C code have no reference counts. If they point to one another, the cycle is not the cause, since
-    // nothing would have freed them anyway.
+    // Blocks of C code have no reference counts. If they point to one another, the cycle is not the cause: nothing
+    // would have freed them without the cycle either.
     let isCounted = (0..<members.count(of: component)).contains {
       graph.type(of: members.node($0, of: component)).kind.isCounted
     }

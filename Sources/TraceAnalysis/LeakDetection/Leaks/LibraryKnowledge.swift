@@ -40,8 +40,8 @@ enum AllocationFunctions {
   /// that a function of the C library hands out.
   static func isTransparent(_ frame: SourceFrame) -> Bool {
     let image = frame.imageName ?? ""
-    // A stripped library names only its exported functions. The library's rule by image covers all other functions,
-    // too.
+    // A stripped library names only its exported functions. The rule for the whole loaded image covers all other
+    // functions, too.
     guard let name = frame.mangledName else { return makingImages.matches(image) }
     return isSwift(name)
       ? swiftMakingImages.matches(image) || swiftMakers.matches(name)

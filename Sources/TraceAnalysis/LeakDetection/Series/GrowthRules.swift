@@ -49,18 +49,18 @@ package struct GrowthRules: Hashable, Sendable {
   /// Minimum number of an earlier heap image's objects that still exist in the last one, as a share of the growth up to
   /// the earlier one. If the growth is only more work in progress, there are more objects, but none of them lasts.
   var minLasting = 0.5
-  /// For a strong suspicion about objects that a library holds: the minimum share of the objects of one heap image that
-  /// must still exist in the next. Work in a library's queue leaves the queue when a thread runs it.
+  /// Minimum share of the objects of one heap image that must still exist in the next, for a strong suspicion about
+  /// objects that a library holds. Work in a library's queue leaves the queue when a thread runs it.
   var minKeptByLibrary = 0.9
   /// Applies if the number of holders also grows. Up to this factor, growth of the objects per holder is attributed to
   /// the holders.
   var maxForEachHolder = 1.25
-  /// Applies if only the last heap images are judged: the largest decrease that is allowed anywhere in the curve, as a
-  /// share of the growth of the last heap images.
+  /// The largest decrease that is allowed anywhere in the curve, as a share of the growth of the last heap images.
+  /// Applies if only the last heap images are judged.
   var maxFall = 0.3
-  /// Applies if only the last heap images are judged: the growth per time before them, multiplied by this factor, must
-  /// not exceed their own growth per time. A cache that fills grows ever more slowly. The first quarter of the earlier
-  /// time does not count, because programs warm up then.
+  /// The earlier growth per time, multiplied by this factor, must not exceed the growth per time of the last heap
+  /// images. Applies if only the last heap images are judged. A cache that fills grows ever more slowly. The first
+  /// quarter of the earlier time does not count, because programs warm up then.
   var minGrowthOverEarlier = 0.8
 
   package init() {}

@@ -11,8 +11,8 @@ package struct ReplacementHeap: Sendable {
   package private(set) var blocks: [AllocatedBlock] = []
   /// The allocator's figures as a record of a trace, with the time 0; nil if there is no block.
   package private(set) var record: AllocatorRecord?
-  /// True if some blocks may be missing: contradictory records were left out, there was too little memory to read all
-  /// records, or only one of several copies of the allocator was read.
+  /// True if some blocks may be missing. Either contradictory records were left out, or there was too little memory for
+  /// all records, or only one of several copies of the allocator was read.
   package private(set) var isIncomplete = false
   /// Sentences about facts that could not be determined.
   package private(set) var remarks: [String] = []

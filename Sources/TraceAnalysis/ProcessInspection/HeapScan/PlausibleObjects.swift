@@ -10,9 +10,9 @@ import TraceReading
 enum PlausibleObjects {
   /// Objects begin at multiples of this number, since allocators align blocks for any type.
   private static let alignment: UInt64 = 16
-  /// Limit of the bytes of an object whose end is not known.
+  /// Maximum size in bytes of an object whose end is unknown.
   private static let largestUnknown: UInt64 = 1 << 20
-  /// Limit of the bytes of memory to search.
+  /// Maximum number of bytes to search.
   private static let searchLimit: UInt64 = 1 << 36
 
   /// Returns the objects in order of addresses, without overlaps. Linear in the resident private memory.

@@ -6,7 +6,7 @@ import TraceReading
 
 /// A core file of a 64-bit x86 process, written by the kernel or a debugger. Nothing in the file is trusted.
 ///
-/// Owns the file's descriptor. Not to be shared between threads.
+/// Owns the file's descriptor. For one thread at a time.
 final class CoreFile {
   /// A range of the process's memory, and the bytes of the range that the file has.
   struct Segment: Hashable, Sendable {

@@ -18,9 +18,9 @@ package final class CoreMemory: ProcessMemory {
   /// Bytes of anonymous memory that the core leaves out, because of the process's `coredump_filter` or the core's
   /// writer.
   let missingAnonymousBytes: UInt64
-  /// The number of threads whose stack is all zeros in the core. This happens if the core's writer could not read a
-  /// guard page in the stack's mapping, and left out the rest of the mapping (gdb 13.1 with glibc 2.42 or later). gdb
-  /// 18.1 writes the rest.
+  /// The number of threads whose stack is all zeros in the core. Some writers of cores cannot read a guard page in the
+  /// stack's mapping, and leave out the rest of the mapping (gdb 13.1 with glibc 2.42 or later). gdb 18.1 writes the
+  /// rest.
   let missingStacks: Int
   /// True if the core lacks memory that may hold objects.
   let lacksMemory: Bool

@@ -28,7 +28,7 @@ enum MappedImages {
   /// The name that the loader and debuggers use for the code that the kernel maps into every process.
   private static let kernelsImage = "[vdso]"
 
-  /// Returns the images in order of addresses.
+  /// Returns the loaded images in order of addresses.
   static func images(in process: any ProcessMemory) -> [MappedImage] {
     var found: [MappedImage] = []
     for mapping in process.mappings where mapping.isReadable && found.count < limit {

@@ -5,11 +5,11 @@ import TraceReading
 
 /// The loaded images of a process, read from its memory without stopping it. It may be out of date a moment later.
 package struct ProcessOutline: Hashable, Sendable {
-  /// The process's images with their build IDs, in order of addresses.
+  /// The loaded images with their build IDs, in order of addresses.
   package let images: [LoadedImage]
   /// The release of glibc: 36 for glibc 2.36. Nil if it is not known.
   package let cLibrary: Int?
-  /// The paths that this process can use to open the images' files.
+  /// The paths that this process can use to open the files of the loaded images.
   package let files: InspectedFiles
   /// The number of bytes that a trial read from the process's first file mapping.
   package let readBytes: Int

@@ -17,7 +17,7 @@ package struct WatchSchedule: Hashable, Sendable {
     now < start ? start : start + (((now - start) / interval).rounded(.down) + 1) * interval
   }
 
-  /// Returns the number of scheduled times that were skipped between the last image and the next one.
+  /// Returns the number of scheduled times that were skipped between the last heap image and the next one.
   package func missed(between kept: Double, and next: Double) -> Int {
     max(0, Int(((next - kept) / interval).rounded()) - 1)
   }
@@ -36,7 +36,7 @@ package struct SizeThreshold: Hashable, Sendable {
 
   package init(limit: Double) { (self.limit, next) = (limit, limit) }
 
-  /// Returns whether an image is due at this size.
+  /// Returns whether a heap image is due at this size. If it is, raises the size for the next one.
   package mutating func isReached(by size: Double) -> Bool {
     if size < limit * Self.fallback { next = limit }
     guard size >= next else { return false }

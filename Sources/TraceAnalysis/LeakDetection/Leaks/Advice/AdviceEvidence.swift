@@ -149,9 +149,9 @@ struct AdviceEvidence {
   /// Maximum number of objects whose events are collected. For other objects, only the heap is used.
   private static let objectLimit = 2_000
 
-  /// Adds facts from the retains and releases for some kinds of findings: cycles that closures do not explain, lost
-  /// objects, tasks that no code resumes, and survivors whose siblings were freed. Reads the events once more if there
-  /// are such findings.
+  /// Adds facts from the retains and releases for some kinds of findings. These are cycles that closures do not
+  /// explain, lost objects, tasks that no code resumes, and survivors whose siblings were freed. Reads the events once
+  /// more if there are such findings.
   mutating func add(_ findings: [Finding], _ model: HeapModel, _ reader: TraceReader, _ naming: any FrameNaming) {
     guard let graph else { return }
     hasHistory = !reader.header.lacksHistory
