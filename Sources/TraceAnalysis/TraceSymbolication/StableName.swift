@@ -70,7 +70,7 @@ extension String {
     var rest = self[...]
     while let range = rest.firstRange(of: owner) {
       result += rest[..<range.lowerBound]
-      // For the module `App`, keep `MyApp.`, and `Shop.App.`, where `App` is no module.
+      // For the module `App`, keep `MyApp.`, and `Shop.App.`, where `App` is not a module.
       if let before = result.last, before.isLetter || before.isNumber || before == "_" || before == "." {
         result += owner
       }

@@ -287,7 +287,6 @@ package struct HeapRoots: Sendable {
   ///
   /// If the stack cannot be unwound, every word on it that looks like a return address counts as a caller. An old
   /// return address may then make an idle thread look busy.
-  /// addresses may then hide that a thread is idle.
   private static func isIdle(
     _ thread: SnapshotThread, _ range: Range<UInt64>, _ image: HeapImage, _ regions: [MemoryRegion],
     _ code: (UInt64) -> WaitingCode,

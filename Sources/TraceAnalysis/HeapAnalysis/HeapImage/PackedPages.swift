@@ -5,7 +5,7 @@ import TraceReading
 /// The words of a heap image's pages, packed. The most recently used pages are also kept unpacked.
 ///
 /// Many words of a heap are equal, such as metadata and counts, or lead to nearby memory. So most words take 1 to 4
-/// bytes, and no word takes more than 9. A read of any other page first unpacks it, which takes about a microsecond.
+/// bytes, and no word takes more than 9. A read of a packed page first unpacks it, which takes about a microsecond.
 ///
 /// Memory: the packed words, 8 bytes a page, and 4 KiB for each page that is kept unpacked. For one thread at a time.
 ///
@@ -18,8 +18,8 @@ import TraceReading
 /// - 248: the value follows in 8 bytes.
 final class PackedPages {
   static let wordsOfPage = 512
-  /// The number of pages that are kept unpacked at most, a power of two. They take 16 MiB. A heap of at most that size
-  /// is unpacked only once.
+  /// The number of pages that are kept unpacked at most, a power of two. They take 16 MiB. Each page of a heap of at
+  /// most that size is unpacked only once.
   private static let unpackedPages = 4096
 
   private enum Code {

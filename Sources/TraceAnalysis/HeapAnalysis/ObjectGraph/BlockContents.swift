@@ -13,8 +13,9 @@ package enum BlockContents {
   case typeRecords
 }
 
-/// Derives the contents of blocks from the functions that allocate them. Such blocks may hold old pointers from an
-/// earlier use of the memory. Without this type, those pointers would keep their targets. For one thread at a time.
+/// Derives the contents of blocks from the functions that allocate them. Some of these functions make blocks without
+/// references. Such a block may hold old pointers from an earlier use of its memory. Without this type, those pointers
+/// would keep their targets. For one thread at a time.
 package final class BlockContentsByAllocator {
   private let definitions: TraceDefinitions
   private let naming: any FrameNaming

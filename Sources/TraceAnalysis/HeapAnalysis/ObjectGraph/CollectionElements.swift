@@ -85,7 +85,7 @@ extension ObjectGraphBuilder {
     }
   }
 
-  /// Returns whether a collection is empty. Words that removed elements left in an empty collection are no references.
+  /// Returns whether a collection is empty. Words that removed elements left in an empty collection are not references.
   func isEmptyCollection(_ kind: NodeKind, _ block: LiveBlock) -> Bool {
     switch kind {
     case .array: image.word(at: block.address &+ UInt64(SWIFT_ARRAY_COUNT)) == 0

@@ -45,7 +45,7 @@ struct DispatchMemory {
   private static let handlerOffset: UInt64 = 40
 
   /// - Parameters:
-  ///   - isCalloc: whether a block that is no object may have come from calloc.
+  ///   - isCalloc: returns whether a block that is not an object may have come from calloc.
   ///   - isListed: whether a block comes from a list of live blocks, since its allocation was not recorded.
   ///
   /// Linear in the thread-local variables and the free continuations.

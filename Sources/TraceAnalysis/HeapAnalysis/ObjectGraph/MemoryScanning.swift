@@ -84,8 +84,8 @@ extension ObjectGraphBuilder {
   }
 
   /// Returns whether a word that leads to a task is a handle, which cannot resume the task. Words of a task before its
-  /// frames are no handles, since the runtime writes them. An inner task's frames lie in the outer task's memory, so
-  /// words there are no handles of the outer task.
+  /// frames are not handles, since the runtime writes them. An inner task's frames lie in the outer task's memory, so
+  /// words there are not handles of the outer task.
   private func isHandle(
     _ word: UInt64, at address: UInt64, of task: UInt32, from source: UInt32, _ block: LiveBlock
   ) -> Bool {

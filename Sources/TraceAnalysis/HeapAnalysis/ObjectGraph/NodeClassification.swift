@@ -134,7 +134,7 @@ extension ObjectGraphBuilder {
 
   /// Finds the objects whose `deinit` is running or waiting. An object has an unowned reference to itself until its
   /// `deinit` returns. A thread that runs the `deinit` has the object's address. An isolated `deinit` that waits for
-  /// its actor is a job: a block of the runtime that is no object. This block also has the object's address.
+  /// its actor is a job: a block of the runtime that is not an object. This block also has the object's address.
   ///
   /// Source: swiftlang/swift, stdlib/public/Concurrency/Actor.cpp (swift_task_deinitOnExecutor); seen with Swift 6.3.1.
   mutating func findEnding(_ snapshot: TraceSnapshot) {

@@ -98,7 +98,7 @@ struct NodeLayout {
   private static let caseByteLimit: UInt64 = 64 * 8
 
   var size: UInt64
-  /// The names of the class and its superclasses; empty for types that are no class.
+  /// The names of the class and its superclasses; empty for types that are not classes.
   var classNames: [String]
   var fields: Part
   var tail: Tail

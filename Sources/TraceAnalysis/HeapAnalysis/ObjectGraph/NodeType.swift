@@ -47,7 +47,7 @@ package struct NodeType: Hashable, Sendable {
   package var qualifiedName: String
   /// The name without modules, with Swift's short forms for collections: `[Node]`, `[String: Handler]`.
   package var name: String
-  /// The type's number in the trace; 0 for blocks that are no objects.
+  /// The type's number in the trace; 0 for blocks that are not objects.
   package var typeID: UInt32
   /// True if reflection knows the fields. Otherwise blocks are scanned for words that look like pointers.
   var isReflected = false

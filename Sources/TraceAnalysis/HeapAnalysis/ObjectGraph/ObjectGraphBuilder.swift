@@ -74,14 +74,14 @@ package struct ObjectGraphBuilder {
     var isLayoutKnown = false
     var isPerInstance = false
     var isLeaf = false
-    /// True for blocks that are no objects and have no references to objects.
+    /// True for blocks that are not objects and have no references to objects.
     var holdsNoObjects = false
   }
 
   /// - Parameters:
-  ///   - contents: returns the possible contents of a block that is no Swift object.
-  ///   - typeOf: returns the type of a block, and the call that allocated the block. The type is nil if the block is no
-  ///     Swift object.
+  ///   - contents: returns the possible contents of a block that is not a Swift object.
+  ///   - typeOf: returns the type of a block, and the call that allocated the block. The type is nil if the block is
+  ///     not a Swift object.
   ///   - gaps: the periods when the trace may lack calls.
   ///   - lacksThreads: whether threads that are missing from the heap image may have held blocks.
   ///   - isListed: returns whether a block comes from a list of live blocks, not from events. The size of such a block

@@ -9,7 +9,7 @@ import TraceReading
 /// case counts as named, since a wrong name misleads. One selection is reused for all values of a heap.
 final class PayloadSelection {
   private let image: HeapImage
-  /// True if the heap image has the bits of references that are no part of an address.
+  /// True if the heap image has the bits of references that are not part of an address.
   private let hasReferenceTags: Bool
   /// True if the heap image has the bytes of enumeration cases at the offsets in `Part.caseBytes`.
   private let hasCaseBytes: Bool
@@ -20,8 +20,8 @@ final class PayloadSelection {
   private let active = UnsafeMutablePointer<UInt64>.allocate(capacity: PayloadSelector.limit)
   private let named = UnsafeMutablePointer<UInt64>.allocate(capacity: PayloadSelector.limit)
 
-  /// The upper bits of a word that are no part of an address. The heap image always has the bits below the alignment of
-  /// objects.
+  /// The upper bits of a word that are not part of an address. The heap image always has the bits below the alignment
+  /// of objects.
   private static let topBits = ~LT_WORD_ADDRESS_MASK
   private static let addressBits: UInt64 = ~topBits & ~7
   private static let lowBits: UInt64 = 7
@@ -125,7 +125,7 @@ final class PayloadSelection {
       return selector.isCertain ? 0 : nil
     case .number:
       guard let word = selector.words.first, hasReferenceTags else { return nil }
-      // The recorder keeps the three lowest bits of a word that is no address. Cases without a payload are numbered
+      // The recorder keeps the three lowest bits of a word that is not an address. Cases without a payload are numbered
       // from 1; 0 means that the payload is nil.
       return address(at: base &+ word.offset) == nil
         && image.word(at: base &+ word.offset).map { $0 & Self.lowBits != 0 } ?? false ? 0 : selector.cases
@@ -151,8 +151,8 @@ final class PayloadSelection {
           rest &= rest - 1
         }
       }
-      // A byte that is no case belongs to an address among bytes. The heap image stores such an address as the word
-      // where the address begins.
+      // A byte that is not the number of a case belongs to an address among bytes. The heap image stores such an
+      // address as the word where the address begins.
       if selector.hasByteTag, PayloadSelector.neverCases.contains(number) { return nil }
       return number < selector.table.count ? selector.table[number] : nil
     }

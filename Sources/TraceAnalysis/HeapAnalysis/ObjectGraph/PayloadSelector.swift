@@ -53,7 +53,7 @@ final class PayloadSelector {
   let required: [Required]
   let keepsOldWords: Bool
 
-  /// Values of a byte that are no case. The recorder does not keep such bytes.
+  /// Values of a byte that are not the number of a case. The recorder does not keep such bytes.
   static let neverCases = LT_FIRST_NEVER_CASE..<LT_END_OF_NEVER_CASES
   /// True if the tag takes at least a byte. Then no case of the tag is in `neverCases`.
   var hasByteTag: Bool { table.count >= Self.neverCases.upperBound }

@@ -23,15 +23,15 @@ enum SideTable {
     return found
   }
 
-  /// Returns whether a block that is no object may be the side table of an object that is gone. It may be one if the
-  /// heap image lacks the word where the counts would be, since counts are no address.
+  /// Returns whether a block that is not an object may be the side table of an object that is gone. It may be one if
+  /// the heap image lacks the word where the counts would be, since counts are not an address.
   static func mayBeOrphan(_ block: LiveBlock, isListed: Bool, in image: HeapImage) -> Bool {
     guard block.mayHaveSize(size, isListed: isListed) else { return false }
     guard let counts = image.word(at: block.address &+ countsOffset) else { return true }
     return counts == freedCounts
   }
 
-  /// Returns whether a block that is no object has the size and counts of a freed object's side table.
+  /// Returns whether a block that is not an object has the size and counts of a freed object's side table.
   static func isOrphan(_ block: LiveBlock, isListed: Bool, in image: HeapImage) -> Bool {
     block.mayHaveSize(size, isListed: isListed) && image.word(at: block.address &+ countsOffset) == freedCounts
       && image.word(at: block.address) != nil

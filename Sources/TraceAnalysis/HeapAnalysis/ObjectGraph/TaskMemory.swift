@@ -40,7 +40,7 @@ struct TaskMemory {
   private static let allocatorRange: Range<UInt64> = 64..<512
   /// The allocator's offset in the runtimes that were examined.
   private static let allocatorOffset: UInt64 = 112
-  /// Smaller blocks are no slabs: the runtime requests at least 1 KiB less some bytes.
+  /// Smaller blocks are not slabs: the runtime requests at least 1 KiB less some bytes.
   private static let minSlabSize: UInt64 = 256
   private static let slabLimit = 1 << 16
 
@@ -61,8 +61,8 @@ struct TaskMemory {
     var next: UInt64?
   }
 
-  /// Adds the slabs of a task. `isPlain` returns whether a block is no object. Linear in the task's own words and its
-  /// slabs.
+  /// Adds the slabs of a task. `isPlain` returns whether a block is not an object. Linear in the task's own words and
+  /// its slabs.
   mutating func add(_ task: BlockID, isPlain: (BlockID) -> Bool) {
     let block = heap[task]
     guard block.size > Self.allocatorRange.lowerBound else { return }

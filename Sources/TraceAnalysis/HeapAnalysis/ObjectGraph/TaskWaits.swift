@@ -138,9 +138,9 @@ struct TaskWaits {
     return address.map(used.contains) ?? false
   }
 
-  /// Returns whether a word leads to a child, and serves only to cancel the child, without effect. Such a child has
-  /// finished, or waits for a continuation and has no cancellation handler. A group keeps the results of finished
-  /// children through other words.
+  /// Returns whether a word leads to a child that the word can only cancel, and the cancellation has no effect. Such a
+  /// child has finished, or waits for a continuation and has no cancellation handler. A group keeps the results of
+  /// finished children through other words.
   func cancelsInVain(_ address: UInt64, _ word: UInt64) -> Bool {
     guard childLinks.contains(address) else { return false }
     let child = word & ObjectGraphBuilder.addressBits & ~Self.stateBits

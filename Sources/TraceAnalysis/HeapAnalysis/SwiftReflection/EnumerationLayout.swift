@@ -24,7 +24,7 @@ package struct EnumerationLayout: Hashable, Sendable {
     case unknown
     /// The case is a number. `bits` are the offsets of the number's bits from the start of the object or element,
     /// lowest bit first. `cases` has the case for each number. It is `nil` for a case without payload, and for a number
-    /// that is no case.
+    /// without a case.
     case tag(bits: [Int], cases: [Int?])
     /// The word at an offset, in bytes, is an address if the payload is active, and a small number otherwise.
     case address(offset: Int)

@@ -9,7 +9,7 @@ package enum ReferenceStrength: Hashable, Sendable {
   case weak
   case unowned
   /// The reference is not counted: `unowned(unsafe)`, `Unmanaged`, and unsafe pointers. An unsafe pointer may own
-  /// memory that is no object.
+  /// memory that is not an object.
   case unmanaged
 }
 

@@ -19,7 +19,7 @@ extension ObjectGraph {
   }
 
   /// Returns where an object's class comes from: 0 for the main program, 1 for another module that was built with it, 2
-  /// for the platform. Returns 3 if the node is no object.
+  /// for the platform. Returns 3 if the node is not an object.
   func classOrigin(of node: NodeID) -> Int {
     let type = type(of: node)
     guard type.kind == .object else { return 3 }

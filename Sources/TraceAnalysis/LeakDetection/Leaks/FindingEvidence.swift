@@ -92,7 +92,7 @@ extension Finding {
     package var scope: SourceFrame?
     /// The percentage of the ended siblings that ended in this scope.
     package var scopeShare: Int
-    /// The time, in seconds, within which nine in ten ended siblings ended; nil if none ended.
+    /// Nine in ten ended siblings lived at most this many seconds; nil if none ended.
     package var lifetime: Double?
   }
 

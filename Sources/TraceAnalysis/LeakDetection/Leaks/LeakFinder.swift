@@ -68,7 +68,7 @@ struct LeakGroup {
   var dangling: ObjectGraph.DanglingReference?
   /// The block of the shown instance that has ended. References still lead to it, or code used it later.
   var ended: EndedBlock?
-  /// A way to the objects that is no reference that keeps them.
+  /// A way to the objects other than through a reference that keeps them.
   var way: PossibleWay?
   /// In a light trace, the stack of one sampled instance, which is used for all instances. Nil if no instance was
   /// sampled.

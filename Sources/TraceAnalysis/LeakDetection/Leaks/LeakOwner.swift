@@ -74,7 +74,7 @@ struct OwnerSearch {
     )
   }
 
-  /// Returns whether an object belongs to no class of the program and is no closure that the program wrote.
+  /// Returns whether an object is neither of the program's classes nor a closure that the program wrote.
   private func isSystemObject(_ node: NodeID) -> Bool {
     let type = graph.type(of: node)
     switch type.kind {
@@ -183,7 +183,6 @@ struct OwnerSearch {
 
   /// Returns whether a function may give its caller a pointer, by its result type or its name. The caller may have to
   /// free the memory.
-  /// such a result.
   private static func givesPointer(_ frame: SourceFrame) -> Bool {
     let name = frame.fullFunction
     let result = name.range(ofLast: " -> ").map { name[$0...] } ?? name[...]

@@ -2,8 +2,8 @@
 
 import HeapAnalysis
 
-/// A way to an object that is no reference that keeps the object. A report of a leak has to name the way, since the
-/// program may still use the object.
+/// A way to an object other than through a reference that keeps the object. A report of a leak has to name the way,
+/// since the program may still use the object.
 enum PossibleWay: Hashable {
   /// A number is the address of the object, or of an object that leads to it.
   case number(holder: NodeID)
@@ -129,7 +129,7 @@ struct PossibleReach {
   }
 
   /// Returns whether an edge is a task's handle. A handle is a field whose type is a task. A continuation's field also
-  /// leads to the task, but is no handle.
+  /// leads to the task, but is not a handle.
   private static func isHandle(_ edge: EdgeIndex, _ graph: ObjectGraph) -> Bool {
     TaskHandles.countedType(edge, in: graph).map { !$0.contains("Continuation") } ?? false
   }

@@ -11,7 +11,7 @@ import TraceSymbolication
 ///
 /// If all drawn samples of a kind come from one place, its other blocks are assumed to come from that place, too. If
 /// they come from several places, each place keeps its samples, and the origin of the unsampled blocks is unknown. The
-/// first allocations of a recording are all sampled. They are not drawn by chance, so they are no evidence about later
+/// first allocations of a recording are all sampled. They are not drawn by chance, so they say nothing about later
 /// allocations.
 struct SampledLosses {
   private let graph: ObjectGraph

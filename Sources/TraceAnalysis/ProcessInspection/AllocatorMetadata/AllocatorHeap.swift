@@ -55,7 +55,7 @@ package struct AllocatorHeap: Sendable {
     var end: UInt64 = 0
     blocks.removeAll { block in
       // Two allocators never share memory. So if a block lies inside another allocator's block, the words that describe
-      // it are no metadata.
+      // it are not metadata.
       if block.address < end { return true }
       end = block.address &+ block.usableSize
       return false

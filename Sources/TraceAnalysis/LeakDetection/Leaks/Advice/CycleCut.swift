@@ -136,7 +136,7 @@ struct CycleCut {
     return objects.indices.compactMap { place in
       let (from, to) = (objects[place], objects[(place + 1) % objects.count])
       guard isOwn(path[from]), isOwn(path[to]), let last = names.previous(to) else { return nil }
-      // A reference of a closure or a task is no field of the program.
+      // A reference of a closure or a task is not a field of the program.
       var current = from
       for _ in path.indices {
         if path[current].kind == .closure || path[current].kind == .task || path[current].reference?.isClosure == true {

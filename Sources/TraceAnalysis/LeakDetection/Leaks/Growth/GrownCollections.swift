@@ -4,8 +4,8 @@ import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// A field or variable of the program whose collections keep growing, or a task group with finished
-/// children whose results no code reads.
+/// A field or variable of the program whose collections keep growing, or a task group with finished children whose
+/// results no code reads.
 package struct GrownCollection: Codable, Hashable, Sendable {
   /// The name of the holder: `Room.log`, a variable, or `task group in serve()`.
   package var holder: String

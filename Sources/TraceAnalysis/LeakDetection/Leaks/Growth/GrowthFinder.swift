@@ -124,7 +124,7 @@ struct GrowthFinder {
   }
 
   /// Returns places that hold an object from each counted round, among the blocks that may be reported. An element of a
-  /// collection is no block, but the object that it refers to is. Linear in the last heap image.
+  /// collection is not a block, but the object that it refers to is. Linear in the last heap image.
   private func witnessedPlaces(_ wanted: (LiveBlock) -> Bool) -> Set<HolderPlace> {
     var rounds: [HolderPlace: [Bool]] = [:]
     for (index, block) in last.graph.heap.blocks.enumerated() where !last.isKept(NodeID(index)) && wanted(block) {
