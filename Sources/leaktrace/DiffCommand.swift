@@ -104,7 +104,8 @@ struct DiffCommand: LeakSearchingCommand {
     var report: DiffReport
     do throws(RunComparison.Failure) {
       report = try RunComparison.report(
-        old: old, new: new, unit: per?.unit ?? .run, tolerance: tolerance.map { FigureTolerance(part: $0.value) })
+        old: old, new: new, unit: per?.unit ?? .run, tolerance: tolerance.map { FigureTolerance(part: $0.value) },
+        isUntrusted: reading.untrusted)
     } catch {
       switch error {
       case .scopeMissing(let name, let path, let known):

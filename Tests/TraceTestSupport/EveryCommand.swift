@@ -219,7 +219,7 @@ package struct EveryCommand {
     (empty.sites, empty.findings) = ([], [])
     for (old, new) in [([digest], [again]), ([empty], [digest, again])] {
       for unit in [DiffReport.Unit.run, .events] {
-        let report = try RunComparison.report(old: old, new: new, unit: unit)
+        let report = try RunComparison.report(old: old, new: new, unit: unit, isUntrusted: true)
         let gates = try GateList(
           parsing: ["new-leaks", "worse", "growth", "peak:5%", "allocations:10%", "regressions"], for: .comparison
         ).outcomes(report)

@@ -48,7 +48,7 @@ FOLDERS = (
     "Aggregates",
     "Replay",
     "Format",
-    "Tables",
+    "Memory",
     "TextWriting",
 )
 
