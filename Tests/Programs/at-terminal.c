@@ -1,4 +1,4 @@
-// Says that it is ready and when it was continued; ends with 40 and the number of interrupts and quits it got.
+// Says that it is ready, and when it was continued. Exits with 40 plus the number of SIGINT and SIGQUIT that it got.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ int main(void) {
       fflush(stdout);
     }
   }
-  // Long enough for a second one to arrive, were there one.
+  // Waits, so that another signal would still arrive and be counted.
   for (int i = 0; i < 10; i++) usleep(20000);
   return 40 + interrupted;
 }

@@ -16,7 +16,7 @@ print("ready \(getpid())")
 fflush(stdout)
 var number: Int32 = 0
 sigwait(&signals, &number)
-// A thread that is not the first one may do it as well: the number stays.
+// The process keeps its ID, whichever thread calls exec.
 var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("1000"), nil]
 execv("/bin/sleep", &arguments)
 exit(Int32(pages.count))

@@ -24,7 +24,7 @@ final class Book {
   init(on shelf: Shelf) { self.shelf = shelf }
 }
 
-/// Makes sheets, one after the other, out of reach of an optimiser that would put them on the stack. Returns how many. May be called before the runtime of a static library has been set up: nothing generic.
+/// Makes sheets, one after the other, out of reach of an optimiser that would put them on the stack. Returns their number. Uses nothing generic, since it may be called before a statically linked Swift runtime is set up.
 @_cdecl("pluginMake") public func pluginMake(_ count: Int32) -> Int32 {
   var number = 0
   while number < Int(count) {

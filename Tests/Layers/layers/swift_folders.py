@@ -1,8 +1,8 @@
 """The folders of the analysis: who names whose types.
 
-A folder may use those below it alone. The compiler holds that between targets. Within one, what counts as a use is the
-name of a type that is declared at the top level of a file in another folder, outside of comments and text. So calls of
-members that an extension in another folder adds do not show.
+A folder may use only the folders below it. Between targets, the compiler enforces this. Within a target, this check
+does. A folder uses another if its code, without comments and strings, names a type that the other declares at top
+level. So the check misses calls of members that another folder declares in an extension.
 """
 
 import os

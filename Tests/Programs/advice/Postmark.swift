@@ -1,4 +1,4 @@
-// A buffer that one of two ways out does not free.
+// A buffer that is not freed on one of the function's two return paths.
 
 enum Postmark {
   @inline(never) private static func checksum(of letter: Int) -> Int? {

@@ -23,8 +23,8 @@ enum SideTable {
     return found
   }
 
-  /// Returns whether a block that is not an object may be the side table of an object that is gone. It may be one if
-  /// the heap image lacks the word where the counts would be, since counts are not an address.
+  /// Returns whether a block that is not an object may be the side table of an object that is gone. The heap image
+  /// keeps only words that may be addresses, so it may lack the counts. Then the block may be one.
   static func mayBeOrphan(_ block: LiveBlock, isListed: Bool, in image: HeapImage) -> Bool {
     guard block.mayHaveSize(size, isListed: isListed) else { return false }
     guard let counts = image.word(at: block.address &+ countsOffset) else { return true }
