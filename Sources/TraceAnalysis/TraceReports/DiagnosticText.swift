@@ -80,7 +80,7 @@ extension ReadingStop {
       switch place {
       case .events(let read, let all):
         "after \(Decimal.grouped(read)) of \(Decimal.grouped(all)) events"
-      case .chunks(let count): "before \(Decimal.counted(count, "chunk")) of definitions"
+      case .definitions: "while the definitions were read"
       }
     switch reason {
     case .interrupt: return "reading was interrupted \(extent)"

@@ -99,7 +99,7 @@ struct DefinitionCollector {
   mutating func finish(diagnostics: inout TraceDiagnostics) -> TraceDefinitions {
     definitions.images = images.paired()
     definitions.stacks.prepare(images: definitions.images, limits: limits, budget: budget)
-    if ignored > 0 { diagnostics.append(.init(.tooManyDefinitions(ignored: ignored))) }
+    if ignored > 0, budget.stop == nil { diagnostics.append(.init(.tooManyDefinitions(ignored: ignored))) }
     definitions.memorySamples.sort { $0.time < $1.time }
     definitions.allocators.sort { $0.time < $1.time }
     definitions.residences.sort { $0.time < $1.time }

@@ -30,7 +30,8 @@ package struct MemoryLimit: Hashable, Sendable {
 
   /// Returns whether this process would exceed the limit if it had `bytes` more. Takes a microsecond.
   func isExceeded(adding bytes: UInt64 = 0) -> Bool {
-    Self.residentBytes().addingReportingOverflow(bytes).partialValue > self.bytes.rawValue
+    let used = Self.residentBytes()
+    return used > self.bytes.rawValue || bytes > self.bytes.rawValue - used
   }
 
   /// The limit for a heap image: half of the memory that is left, since the graph takes about as much memory as the

@@ -10,8 +10,8 @@ package struct ReadingStop: Hashable, Sendable {
   }
   package enum Place: Hashable, Sendable {
     case events(read: UInt64, of: UInt64)
-    /// The number of chunks without events that were not read.
-    case chunks(UInt64)
+    /// Some of the definitions and heap images are missing.
+    case definitions
   }
 
   package var reason: Reason

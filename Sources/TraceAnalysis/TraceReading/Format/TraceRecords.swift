@@ -18,14 +18,10 @@ struct TraceRecords {
   /// Reads the chunks in order, until the budget ends. Linear in their payloads.
   mutating func read(_ chunks: [TraceChunk], with loader: PayloadLoader, diagnostics: inout TraceDiagnostics) {
     let buffer = PayloadBuffer()
-    var skipped: UInt64 = 0
     for (index, chunk) in chunks.enumerated() {
       switch chunk.kind {
       case .definitions, .closing, .snapshot, .snapshotEnd:
-        guard budget.mayGoOn(adding: chunk.plausibleRawSize) else {
-          skipped += 1
-          continue
-        }
+        guard budget.mayGoOn(adding: chunk.plausibleRawSize) else { continue }
         if let failure = loader.load(chunk, into: buffer) {
           diagnostics.append(.init(failure, at: chunk.place, chunk: index))
         } else {
@@ -38,7 +34,7 @@ struct TraceRecords {
       if chunk.kind == .definitions || chunk.kind == .events { closing = nil }
     }
     if let reason = budget.stop {
-      diagnostics.append(.init(.stopped(ReadingStop(reason: reason, place: .chunks(skipped)))))
+      diagnostics.append(.init(.stopped(ReadingStop(reason: reason, place: .definitions))))
     }
   }
 
