@@ -63,6 +63,8 @@ let package = Package(
     .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+    // A header of our own, without code to link.
+    .systemLibrary(name: "CPrefetch"),
     // Mappings of files that note which parts are read.
     .target(name: "CTrackedFiles", exclude: ["README.md"]),
     // Code that trusts the data it reads, and runs in a child process.
@@ -78,7 +80,7 @@ let package = Package(
     // The layers of the analysis, from the bottom; each sees the declarations of those below it that are `package`.
     // All that happens once an event stands in one module, whose generic code is specialised.
     .target(
-      name: "TraceReading", dependencies: ["TextWriting", "CTraceFormat", "CZstd"],
+      name: "TraceReading", dependencies: ["TextWriting", "CTraceFormat", "CZstd", "CPrefetch"],
       path: "Sources/TraceAnalysis/TraceReading",
       exclude: ["README.md", "Aggregates/README.md", "Format/README.md", "Replay/README.md"]),
     // What is known of platforms and libraries, as data that becomes part of the program.

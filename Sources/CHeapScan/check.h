@@ -15,17 +15,29 @@
 #include <sys/syscall.h>
 
 #if defined(__x86_64__) && defined(__linux__)
+#define LT_CHECK_SPEAKS
 static inline long lt_check_call(long number, long a, long b, long c, long d) {
   long result;
   register long r10 __asm__("r10") = d;
   __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
   return result;
 }
+#elif defined(__aarch64__) && defined(__linux__)
+#define LT_CHECK_SPEAKS
+static inline long lt_check_call(long number, long a, long b, long c, long d) {
+  register long x8 __asm__("x8") = number;
+  register long x0 __asm__("x0") = a;
+  register long x1 __asm__("x1") = b;
+  register long x2 __asm__("x2") = c;
+  register long x3 __asm__("x3") = d;
+  __asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+  return x0;
+}
 #endif
 
 /// Writes the line and aborts the process. Safe in signal handlers, since it makes only raw system calls.
 static _Noreturn __attribute__((cold, noinline, unused)) void lt_check_failed(const char *line, size_t size) {
-#if defined(__x86_64__) && defined(__linux__)
+#ifdef LT_CHECK_SPEAKS
   // The kernel's own layout is: handler, flags, restorer, mask. Zeros mean the default disposition.
   const unsigned long defaultAction[4] = {0}, abortSet = 1ul << (SIGABRT - 1);
   enum { STANDARD_ERROR = 2, UNBLOCK = 1 };

@@ -17,7 +17,7 @@ struct WatchReport {
   private var leaks: LeakReport?
   private var status = ExitStatus.success
   /// Fingerprints of the suspicions that were already reported.
-  private var told: Set<String> = []
+  private var printed: Set<String> = []
   private var failed = 0
   private var leftOut = 0
   private var newestPath = ""
@@ -132,7 +132,7 @@ struct WatchReport {
   private mutating func tellNewSuspects() throws {
     var isNew = false
     for finding in leaks?.findings ?? [] where !finding.isWeak && !finding.isLibrary && finding.suppression == nil {
-      guard case .images(_, let retention) = finding.evidence, told.insert(finding.fingerprint).inserted else {
+      guard case .images(_, let retention) = finding.evidence, printed.insert(finding.fingerprint).inserted else {
         continue
       }
       isNew = true

@@ -344,6 +344,9 @@ static int compare(pid_t pid) {
     printf("glibc 2.%u: %zu arenas, %llu thread caches, %llu cached, %llu fast, %llu mapped (%lld by count); ",
            metadata.libcRelease, glibc.arenas.count, (unsigned long long)glibc.caches, (unsigned long long)cached,
            (unsigned long long)fast, (unsigned long long)glibc.mapped, (long long)glibc.mappedByCount);
+    if (!isWhole)
+      printf("memory %s, %llu breaks in chunks, %llu bytes skipped; ", glibc.isIncomplete ? "not found" : "found",
+             (unsigned long long)glibc.breaks, (unsigned long long)glibc.skippedBytes);
   }
   uint64_t live = 0, missing = 0;
   for (size_t i = 0; i < noteCount; i++) {

@@ -15,7 +15,7 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
     (allocator.inUse, allocator.free, allocator.cached, allocator.top) = (1, 2, 3, 4)
     (allocator.mapped, allocator.freePages, allocator.system, allocator.arenas) = (5, 6, 7, 8)
     (allocator.arenaLimit, allocator.freeInOtherArenas) = (0, 9)
-    allocator.pins = [AllocatorRecord.Pin(freeBelow: 1, freeBehind: 2, address: 3, bytes: 4)]
+    allocator.pins = [AllocatorRecord.Pin(freeBelow: 1, freeAbove: 2, address: 3, bytes: 4)]
     let all: [Definition] = [
       .type(
         TraceType(

@@ -20,12 +20,14 @@ import TraceTestSupport
   private func roots(
     _ regions: [MemoryRegion], threads: [SnapshotThread] = [], images: [LoadedImage] = [], blocks: [LiveBlock] = [],
     words: [(address: UInt64, value: UInt64)] = [],
-    isFrozen: Bool = true, tls: UInt64 = 256, code: @escaping (UInt64, LoadedImage) -> WaitingCode = { _, _ in .other },
+    isFrozen: Bool = true, isArm64: Bool = false, tls: UInt64 = 256,
+    code: @escaping (UInt64, LoadedImage) -> WaitingCode = { _, _ in .other },
     frames: [UInt64]? = nil
   ) -> HeapRoots {
-    HeapRoots(
-      TraceSnapshot(time: 8, isFrozen: isFrozen, staticTLSSize: tls, threads: threads, regions: regions),
-      images: images,
+    var snapshot = TraceSnapshot(time: 8, isFrozen: isFrozen, staticTLSSize: tls, threads: threads, regions: regions)
+    snapshot.isArm64 = isArm64
+    return HeapRoots(
+      snapshot, images: images,
       heap: LiveHeap(blocks), image: HeapImage(words: words),
       waitingCode: code, frames: { _ in frames })
   }
@@ -168,6 +170,21 @@ import TraceTestSupport
     found = roots([region(base, 0x10_0000, .mainStack)], threads: [main])
     #expect(stacks(found) == [base + 0x8000 - 128..<base + 0x10_0000])
     #expect(threadLocals(found).isEmpty)
+  }
+
+  @Test func arm64HasVariablesAboveTheThreadPointerAndNoRedZone() {
+    let stack = region(base, 0x10_0000)
+    let thread = SnapshotThread(osThread: 1, stackPointer: base + 0x8000, threadPointer: base + 0x4_0000)
+    let found = roots([stack], threads: [thread], isArm64: true)
+    #expect(stacks(found) == [base + 0x8000..<base + 0x4_1100])
+    #expect(threadLocals(found) == [base + 0x3_F000..<base + 0x4_1100])
+    // Neither the space above the pointer nor the space below it extends beyond the region.
+    var edge = thread
+    edge.threadPointer = base + 0x10_0000 - 16
+    edge.stackPointer = base + 0x10_0000 - 0x800
+    #expect(threadLocals(roots([stack], threads: [edge], isArm64: true)) == [base + 0xF_EFF0..<base + 0x10_0000])
+    edge.threadPointer = .max - 8
+    #expect(threadLocals(roots([stack], threads: [edge], isArm64: true)).isEmpty)
   }
 
   // Addresses in the code of the C library, the runtime, the thread pool, and the program.

@@ -88,12 +88,12 @@ func image(
     image.forEachWord(in: 1..<7) { _, _ in Issue.record("no word begins there") }
   }
 
-  @Test func frameRoundTrips() throws {
+  @Test(arguments: [false, true]) func frameRoundTrips(isArm64: Bool) throws {
+    let registers = (1..<UInt64(isArm64 ? 32 : 3)).map { $0 << 40 }
     let threads = [
       SnapshotThread(
         osThread: 7, stackPointer: 0x7000_0000, threadPointer: 0x7000_8000, instructionPointer: 0x4000,
-        registers: [1 << 40, 2 << 40],
-        isSelf: true),
+        registers: registers, isSelf: true),
       SnapshotThread(osThread: 8, stackPointer: nil, threadPointer: 0, isWaiting: true),
     ]
     let kinds: [MemoryRegion.Kind] = [.anonymous, .programBreak, .mainStack, .file, .shared, .recorder, .other(77)]
@@ -112,6 +112,7 @@ func image(
         regions: regions, label: "nach dem Lauf ✓",
         end: .init(capturedBytes: 5, pauseNanoseconds: 6, totalNanoseconds: 7))
       snapshot.isListed = reason == .size
+      snapshot.isArm64 = isArm64
       var writer = TraceWriter()
       try writer.append(snapshot, words: [(8, 8)])
       var read = try #require(try TraceReader(bytes: writer.bytes).snapshots.first)

@@ -64,7 +64,7 @@ struct ResidentMemoryTests {
 
   @Test func pinningBlockIsNamedIfMuchMemoryBelowItIsFree() throws {
     var parts = try kept(arenas: 1, freePages: 880 << 20)
-    let pin = AllocatorRecord.Pin(freeBelow: 800 << 20, freeBehind: 0, address: 0x5550, bytes: 48)
+    let pin = AllocatorRecord.Pin(freeBelow: 800 << 20, freeAbove: 0, address: 0x5550, bytes: 48)
     parts.pin = ResidentMemory.PinningBlock(pin: pin, type: "Session")
     #expect(parts.remark.contains("a block of 48 B (Session) at 0x5550"))
     parts.pin?.pin.freeBelow = 1 << 20

@@ -38,7 +38,7 @@ import TraceTestSupport
       WaitingTasks(
         graph, minFirstWait: SurvivorRules.standard.minFirstWait, isTimer: { $0 == place },
         isJob: { $0 == jobPlace },
-        isInLoop: { _ in nil }, isInSleep: { _ in false }),
+        isInLoop: { _ in nil }, isInSleep: { _ in false }, endedSleeps: { _ in 0 }),
       node
     )
   }

@@ -281,6 +281,22 @@ import TraceTestSupport
     #expect(found.breaks == 0 && found.skippedBytes == 0x320)
   }
 
+  /// The rest of a heap's top may be too small for a chunk, and then one of the two fence chunks is larger.
+  @Test(arguments: [32, 48, 64, 80, 0x1000] as [UInt64]) func heapMayEndWithAnyTop(size: UInt64) throws {
+    var heap = SyntheticHeap()
+    heap.beginMain()
+    heap.chunk(64, .block)
+    heap.endArena()
+    heap.beginSecond()
+    for _ in 0..<20 { heap.chunk(64, .block) }
+    heap.beginAnotherHeap(topSize: size)
+    for _ in 0..<20 { heap.chunk(80, .block) }
+    heap.endArena()
+    let found = try #require(GlibcHeap(in: heap.memory))
+    #expect(found.blocks == heap.sortedBlocks)
+    #expect(found.breaks == 0 && found.skippedBytes == 0 && !found.isIncomplete)
+  }
+
   @Test func chunkBeingSplitFromTheTopLosesOnlyThatChunk() throws {
     var heap = SyntheticHeap()
     heap.beginMain()

@@ -146,6 +146,25 @@ struct SyntheticHeap {
     (next, previousInUse) = (address, true)
   }
 
+  /// Ends the second arena's heap, whose top has `topSize` bytes, and continues in another heap, as glibc does.
+  mutating func beginAnotherHeap(topSize: UInt64) {
+    let heap = Self.secondHeap + 0x400_0000
+    memory.map(MemoryMapping(range: heap..<heap + 0x10_000))
+    (memory[heap], memory[heap + 8], memory[heap + 16]) = (arena, Self.secondHeap, 0x10_000)
+    memory[Self.secondHeap + 16] = next + topSize - Self.secondHeap
+    // At least 32 bytes are taken for two fence chunks. The rest is freed if it can be a chunk.
+    let rest = topSize - 32
+    precondition(previousInUse, "a free chunk before the top would be part of it")
+    if rest >= 32 {
+      memory[next + 8] = rest | 1 | marked
+      (memory[next + rest], memory[next + rest + 8]) = (rest, 16)
+    } else {
+      memory[next + 8] = rest + 16 | 1
+    }
+    memory[next + rest + 24] = 1
+    (next, previousInUse) = (heap + 0x30, true)
+  }
+
   /// Adds a thread's cache. The lists of cached chunks belong to this cache.
   ///
   /// - Parameter surplus: The bytes of the chunk beyond the size of the cache.

@@ -22,7 +22,7 @@ static struct lt_registers registers_at_start(void) {
 /// Evaluates an expression as the rule for the frame address. False if it is refused.
 static bool evaluate(const uint8_t *expression, size_t size, uint64_t *value) {
   struct lt_unwind_row row = {.cfaIsExpression = true, .cfaExpression = expression, .cfaOffset = (int64_t)size};
-  row.registers[LT_REG_RA].rule = LT_REGISTER_UNDEFINED;
+  row.registers[LT_REG_RETURN].rule = LT_REGISTER_UNDEFINED;
   struct lt_registers registers = registers_at_start();
   if (!lt_unwind_apply(&row, &registers, unwind_words_have, &memory)) return false;
   *value = registers.value[LT_REG_STACK];
@@ -69,11 +69,11 @@ TEST(constants, "A constant is extended to eight bytes by its type") {
 }
 
 TEST(registers, "A register's value is pushed, with an offset added or without one") {
-  for (uint8_t i = 0; i < LT_REG_COUNT; i++) {
+  for (uint8_t i = 0; i < LT_REG_NAMED; i++) {
     EXPECT_VALUE(REGISTER_VALUE + i, DW_OP_reg0 + i);
     EXPECT_VALUE(REGISTER_VALUE + i - 3, DW_OP_breg0 + i, 0x7d);
   }
-  for (uint8_t i = LT_REG_COUNT; i < 32; i++) {
+  for (uint8_t i = LT_REG_NAMED; i < 32; i++) {
     EXPECT_REFUSED(DW_OP_reg0 + i);
     EXPECT_REFUSED(DW_OP_breg0 + i, 0);
   }
@@ -241,7 +241,7 @@ TEST(cut_operands, "An expression that ends in an operand is refused") {
       {DW_OP_constu, 3},
       {DW_OP_consts, 3},
       {DW_OP_breg0, 3},
-      {DW_OP_breg0 + LT_REG_COUNT - 1, 3},
+      {DW_OP_breg0 + LT_REG_NAMED - 1, 3},
       {DW_OP_plus_uconst, 3},
   };
   for (size_t i = 0; i < sizeof operands / sizeof *operands; i++) {
@@ -254,17 +254,18 @@ TEST(cut_operands, "An expression that ends in an operand is refused") {
 }
 
 TEST(initial_values, "The expression of a register begins with the frame address on its stack") {
+  enum { OTHER = 12 }; // a register without a role on any processor
   static const uint8_t expression[] = {DW_OP_plus_uconst, 8};
   struct lt_saved_register saved = {
       .rule = LT_REGISTER_IS_EXPRESSION, .offset = sizeof expression, .expression = expression};
-  struct lt_unwind_row row = {.cfaRegister = LT_REG_RBX};
-  row.registers[LT_REG_R12] = saved;
+  struct lt_unwind_row row = {.cfaRegister = LT_REG_CONTEXT};
+  row.registers[OTHER] = saved;
   saved.rule = LT_REGISTER_AT_EXPRESSION;
-  row.registers[LT_REG_RA] = saved;
+  row.registers[LT_REG_PC] = saved;
   struct lt_registers registers = registers_at_start();
-  registers.value[LT_REG_RBX] = (uintptr_t)&memory;
+  registers.value[LT_REG_CONTEXT] = (uintptr_t)&memory;
   EXPECT(lt_unwind_apply(&row, &registers, unwind_words_have, &memory));
   EXPECT(registers.value[LT_REG_STACK] == (uintptr_t)&memory);
-  EXPECT(registers.value[LT_REG_R12] == (uintptr_t)&memory + 8);
-  EXPECT(registers.value[LT_REG_RA] == memory.words[1]);
+  EXPECT(registers.value[OTHER] == (uintptr_t)&memory + 8);
+  EXPECT(registers.value[LT_REG_PC] == memory.words[1]);
 }

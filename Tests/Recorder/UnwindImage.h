@@ -49,7 +49,7 @@ static inline void unwind_image_try(const uint8_t *bytes, size_t size) {
       struct lt_registers registers = {{0}};
       for (int i = 0; i < LT_REG_COUNT; i++)
         registers.value[i] = (uintptr_t)&memory + 8 * (unsigned)i % sizeof memory.words;
-      registers.value[LT_REG_RA] = address;
+      registers.value[LT_REG_PC] = address;
       lt_unwind_apply(&row, &registers, unwind_words_have, &memory);
     }
   }

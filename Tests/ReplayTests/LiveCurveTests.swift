@@ -41,12 +41,14 @@ import TraceTestSupport
     return (try #require(sites.first).liveCurve, exact)
   }
 
-  @Test(arguments: [1, 7])
-  func curveFollowsTheLiveBlocksWithinAnInterval(pause: Int) throws {
+  /// `most`: the most live blocks in the first `bounded` steps. Up to one, the site's row has the whole curve.
+  @Test(arguments: [1, 7], [(most: 1, bounded: 2000), (1, 40), (1, 1100), (Int.max, 0)])
+  func curveFollowsTheLiveBlocksWithinAnInterval(pause: Int, counted: (most: Int, bounded: Int)) throws {
     var random = SeededRandom(seed: 4711)
     var count = 1
-    let counts = (0..<2000).map { _ -> Int in
+    let counts = (0..<2000).map { step -> Int in
       count = max(0, count + Int(random.next() % 7) - 3)
+      if step < counted.bounded { count = min(count, counted.most) }
       return count
     }
     let (curve, exact) = try curve([1] + counts, pause: pause)

@@ -179,8 +179,9 @@ struct NaiveHeap {
     var oracle: [UInt64: UInt64] = [:]
     for step in 0..<1_000_000 as Range<UInt64> {
       // A few thousand addresses form long runs, so that clusters form and are cut in the middle. Some addresses differ
-      // only in their highest bits.
-      let address = 16 * (1 + random.next() % 3000) | (random.next() % 2) << 60
+      // only in their highest bits, and some have the same part in the slots.
+      let high = (random.next() % 2) << 60
+      let address = (16 * (1 + random.next() % 3000) | high) ^ ((random.next() % 2) * high >> 32)
       if let found = table.find(address) {
         #expect(found.pointee.size == oracle[address])
         if random.oneIn(2) {

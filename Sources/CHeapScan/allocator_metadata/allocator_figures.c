@@ -15,7 +15,7 @@ static void add_pin(struct lt_allocator_figures *f, const struct lt_glibc_arena 
   if (f->pinCount < LT_ALLOCATOR_PINS) f->pinCount++;
   for (uint32_t i = f->pinCount - 1; i > place; i--) f->pins[i] = f->pins[i - 1];
   f->pins[place] = (struct lt_allocator_pin){
-      .freeBelow = arena->freeBytes, .freeBehind = arena->topBytes, .address = arena->pin, .bytes = arena->pinBytes};
+      .freeBelow = arena->freeBytes, .freeAbove = arena->topBytes, .address = arena->pin, .bytes = arena->pinBytes};
 }
 
 struct lt_allocator_figures lt_glibc_heap_figures(const struct lt_glibc_heap *heap) {
@@ -81,7 +81,7 @@ size_t lt_allocator_figures_put(const struct lt_allocator_figures *f, uint64_t t
   p = lt_put_varint(p, f->pinCount);
   for (uint32_t i = 0; i < f->pinCount; i++) {
     const struct lt_allocator_pin *pin = &f->pins[i];
-    p = lt_put_varint(lt_put_varint(p, pin->freeBelow), pin->freeBehind);
+    p = lt_put_varint(lt_put_varint(p, pin->freeBelow), pin->freeAbove);
     p = lt_put_varint(lt_put_varint(p, pin->address), pin->bytes);
   }
   LT_CHECK(p - to <= LT_ALLOCATOR_PAYLOAD);

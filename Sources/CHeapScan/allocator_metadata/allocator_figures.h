@@ -11,7 +11,7 @@
 
 /// A block that keeps an arena from shrinking.
 struct lt_allocator_pin {
-  uint64_t freeBelow, freeBehind; ///< free bytes of the arena below and above the block
+  uint64_t freeBelow, freeAbove; ///< free bytes of the arena below and above the block
   uint64_t address, bytes;
 };
 

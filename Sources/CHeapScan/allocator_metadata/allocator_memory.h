@@ -33,6 +33,13 @@ struct lt_allocator_memory {
 
 enum { LT_ALLOCATOR_PAGE = 4096 };
 
+/// Whether a thread's variables lie above its thread pointer, and not below it.
+#if defined(__aarch64__)
+enum { LT_HAS_VARIABLES_ABOVE = true };
+#else
+enum { LT_HAS_VARIABLES_ABOVE = false };
+#endif
+
 /// All addresses of a process are below this limit.
 #define LT_ALLOCATOR_ADDRESS_LIMIT LT_FRAME_ADDRESS_MASK
 

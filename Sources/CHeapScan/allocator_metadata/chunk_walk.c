@@ -50,11 +50,14 @@ static LT_ALWAYS_INLINE bool chunk_at(struct lt_word_window *window, uint64_t ad
 }
 
 /// True for the fencepost that ends a piece. It is a chunk of 16 bytes, followed by another chunk of 16 or 0 bytes.
+/// If the top of a heap had 48 bytes, only the chunk of 0 bytes is left for the last 16.
 static bool is_fencepost(struct lt_word_window *window, uint64_t address, uint64_t end) {
   uint64_t head, next;
-  return end - address >= 2 * GLIBC_FENCEPOST && lt_window_word(window, address + GLIBC_CHUNK_SIZE, &head) &&
+  if (end - address < GLIBC_FENCEPOST || !lt_window_word(window, address + GLIBC_CHUNK_SIZE, &head)) return false;
+  uint64_t size = head & ~(uint64_t)GLIBC_CHUNK_FLAGS;
+  if (end - address == GLIBC_FENCEPOST) return size == 0 && (head & GLIBC_PREVIOUS_IN_USE);
+  return end - address >= 2 * GLIBC_FENCEPOST && size == GLIBC_FENCEPOST &&
          lt_window_word(window, address + GLIBC_FENCEPOST + GLIBC_CHUNK_SIZE, &next) &&
-         (head & ~(uint64_t)GLIBC_CHUNK_FLAGS) == GLIBC_FENCEPOST &&
          (next & ~(uint64_t)GLIBC_CHUNK_FLAGS) <= GLIBC_FENCEPOST;
 }
 

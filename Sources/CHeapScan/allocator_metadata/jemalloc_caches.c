@@ -63,10 +63,12 @@ static void keep_cache(struct lt_word_window *window, struct lt_word_window *sta
 static bool find_cache(struct lt_jemalloc_counted_caches *counted, struct lt_word_window *window,
                        struct lt_word_window *stack, uint64_t pointer, struct lt_growing_list *kept,
                        struct lt_growing_list *stacks) {
-  for (uint64_t at = pointer - THREAD_LOCAL_BYTES; at < pointer; at += 8) {
+  uint64_t first = LT_HAS_VARIABLES_ABOVE ? pointer : pointer - THREAD_LOCAL_BYTES;
+  for (uint64_t at = first; at < first + THREAD_LOCAL_BYTES; at += 8) {
     uint64_t word;
     if (!lt_window_word(window, at, &word)) {
-      // It is unknown where the variables begin, and the memory before them may be unmapped. Continue in the next page.
+      // It is unknown where the variables begin and end, and the memory next to them may be unmapped. Continue in the
+      // next page.
       at = (at | (LT_ALLOCATOR_PAGE - 1)) - 7;
       continue;
     }

@@ -14,7 +14,7 @@ enum { THREAD_LOCAL_BYTES = 1 << 14 };
 /// A word among a thread's variables that refers to a possible cache.
 struct lt_cache_reference {
   uint64_t chunk;
-  uint64_t distance; ///< bytes from the word to the thread pointer above it
+  uint64_t distance; ///< bytes from the word to the thread pointer above it; on arm64, from the pointer past the word
 };
 
 static bool is_in_heap(const struct lt_growing_list *pieces, uint64_t address) {
@@ -37,13 +37,13 @@ bool lt_thread_caches_init(struct lt_thread_caches *c, const struct lt_allocator
   for (uint32_t i = 0; hasRoom && i < metadata->threadCount; i++) {
     uint64_t pointer = metadata->threads[i].threadPointer & ~7ull;
     if (pointer <= THREAD_LOCAL_BYTES || pointer >= LT_ALLOCATOR_ADDRESS_LIMIT) continue;
-    for (uint64_t distance = THREAD_LOCAL_BYTES; distance > 0; distance -= 8) {
+    uint64_t first = LT_HAS_VARIABLES_ABOVE ? pointer : pointer - THREAD_LOCAL_BYTES;
+    for (uint64_t at = first; at < first + THREAD_LOCAL_BYTES; at += 8) {
       uint64_t word, head;
-      if (!lt_window_word(&variables, pointer - distance, &word)) {
-        // It is unknown where the variables begin, and the memory before them may be unmapped. Continue in the next
-        // page.
-        distance -= LT_ALLOCATOR_PAGE - 8 - ((pointer - distance) & (LT_ALLOCATOR_PAGE - 8));
-        if (distance > THREAD_LOCAL_BYTES) break;
+      if (!lt_window_word(&variables, at, &word)) {
+        // It is unknown where the variables begin and end, and the memory next to them may be unmapped. Continue in the
+        // next page.
+        at |= LT_ALLOCATOR_PAGE - 8;
         continue;
       }
       if ((word & (GLIBC_ALIGNMENT - 1)) || word < LT_ALLOCATOR_PAGE || !is_in_heap(pieces, word)) continue;
@@ -51,7 +51,7 @@ bool lt_thread_caches_init(struct lt_thread_caches *c, const struct lt_allocator
       if (!lt_window_word(&c->window, chunk + GLIBC_CHUNK_SIZE, &head) ||
           !lt_glibc_cache_layout(head & ~(uint64_t)GLIBC_CHUNK_FLAGS))
         continue;
-      struct lt_cache_reference reference = {chunk, distance};
+      struct lt_cache_reference reference = {chunk, LT_HAS_VARIABLES_ABOVE ? at - pointer + 8 : pointer - at};
       lt_list_append(&c->references, &reference);
     }
   }

@@ -114,7 +114,11 @@ static const struct lt_recorder_call lt_recorder_calls[] = {
     {LT_CALL_NAMED(ptrace), LT_TO_STOP_THREADS, {PTRACE_SEIZE}},
     {LT_CALL_NAMED(pwrite64), LT_TO_RECORD | LT_FOR_IMAGES, {1000}},
     {LT_CALL_NAMED(read), LT_TO_RECORD | LT_FOR_IMAGES, {1000}},
+#ifdef SYS_readlink
     {LT_CALL_NAMED(readlink), LT_TO_RECORD | LT_FOR_IMAGES, {0}},
+#else
+    {LT_CALL_NAMED(readlinkat), LT_TO_RECORD | LT_FOR_IMAGES, {(uint64_t)AT_FDCWD}},
+#endif
     {LT_CALL_NAMED(renameat), LT_FOR_PROFILES, {(uint64_t)AT_FDCWD, 0, (uint64_t)AT_FDCWD}},
     {LT_CALL_NAMED(rt_sigaction), LT_TO_RECORD, {SIGTERM}},
     {LT_CALL_NAMED(rt_sigaction), LT_FOR_IMAGES, {SIGSEGV}},
@@ -127,11 +131,17 @@ static const struct lt_recorder_call lt_recorder_calls[] = {
     {LT_CALL_NAMED(sched_yield), LT_TO_RECORD, {0}},
     {LT_CALL_NAMED(tgkill), LT_TO_RECORD, {0}},
     {LT_CALL_NAMED(truncate), LT_TO_RECORD, {0}},
+#ifdef SYS_unlink
     {LT_CALL_NAMED(unlink), LT_TO_RECORD, {0}},
+#else
+    {LT_CALL_NAMED(unlinkat), LT_TO_RECORD, {(uint64_t)AT_FDCWD}},
+#endif
     {LT_CALL_NAMED(unshare), LT_FOR_IMAGES, {CLONE_FILES}},
     {LT_CALL_NAMED(wait4), LT_FOR_IMAGES | LT_TO_STOP_THREADS, {0, 0, __WALL}},
     {LT_CALL_NAMED(write), LT_TO_RECORD | LT_FOR_IMAGES, {1000}},
+#ifdef SYS_arch_prctl
     {LT_CALL_NAMED(arch_prctl), LT_TO_JOIN, {LT_GET_CPUID}},
+#endif
     {LT_CALL_NAMED(brk), LT_TO_JOIN, {0}},
     {LT_CALL_NAMED(fstat), LT_TO_JOIN, {1000}},
     {LT_CALL_NAMED(getcwd), LT_TO_JOIN, {0}},

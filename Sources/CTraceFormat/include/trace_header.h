@@ -51,12 +51,18 @@ enum {
   LT_OPTION_LIMITED = 1u << 5,
 };
 
+/// Processors, by e_machine of <elf.h>.
+enum {
+  LT_MACHINE_X86_64 = 62,
+  LT_MACHINE_ARM64 = 183,
+};
+
 /// The static part of the header page, at offset 0. Written once, before the first chunk.
 struct lt_trace_header {
   uint8_t magic[8];
   uint32_t version;
   uint32_t headerSize; ///< LT_TRACE_HEADER_SIZE
-  uint16_t machine;    ///< e_machine of the traced program: 62 is x86-64, 183 is AArch64
+  uint16_t machine;    ///< LT_MACHINE_…, which is e_machine of the traced program
   uint8_t pointerSize;
   uint8_t clockKind;
   uint32_t pageSize;

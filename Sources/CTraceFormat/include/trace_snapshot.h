@@ -42,6 +42,8 @@ enum {
   LT_SNAPSHOT_LISTED = 1u << 4,
   /// in values of dictionaries, too, a word may consist of only the byte of an enumeration's case
   LT_SNAPSHOT_VALUE_CASE_BYTES = 1u << 5,
+  /// the process ran on arm64: threads have 32 registers, and thread-local variables lie above the thread pointer
+  LT_SNAPSHOT_ARM64 = 1u << 6,
 };
 
 struct lt_snapshot {
@@ -53,7 +55,7 @@ struct lt_snapshot {
   uint32_t threadCount;   ///< number of struct lt_snapshot_thread after this struct
   uint32_t regionCount;   ///< number of struct lt_snapshot_region after the threads, in order of address
   uint32_t labelSize;     ///< bytes of UTF-8 after the regions
-  uint64_t staticTLSSize; ///< bytes below a thread pointer that are thread-local variables
+  uint64_t staticTLSSize; ///< bytes next to a thread pointer, below it or above it, that are thread-local variables
 };
 _Static_assert(sizeof(struct lt_snapshot) == 48, "layout");
 
@@ -63,16 +65,39 @@ enum {
   LT_SNAPSHOT_THREAD_WAITING = 1u << 2,   ///< it slept in a system call, so it ran no code of the program or a library
 };
 
-struct lt_snapshot_thread {
-  uint32_t osThread;
-  uint32_t flags; ///< LT_SNAPSHOT_THREAD_…
-  /// the stack is in use from this address up, and in the ABI's 128 bytes below it (not for LT_SNAPSHOT_THREAD_SELF)
-  uint64_t stackPointer;
-  uint64_t threadPointer; ///< base of the thread's control block (fs)
+/// The number of a thread's registers. x86-64: rax, rbx, rcx, rdx, rsi, rdi, rbp, r8 to r15. arm64, with
+/// LT_SNAPSHOT_ARM64: x0 to x30.
+#define LT_SNAPSHOT_REGISTERS_X86_64 16u
+#define LT_SNAPSHOT_REGISTERS_ARM64 32u
+#if defined(__aarch64__)
+#define LT_SNAPSHOT_REGISTERS LT_SNAPSHOT_REGISTERS_ARM64
+#else
+#define LT_SNAPSHOT_REGISTERS LT_SNAPSHOT_REGISTERS_X86_64
+#endif
+
+/// The fields of a thread before its registers.
+/// - flags: LT_SNAPSHOT_THREAD_…;
+/// - stackPointer: the stack is in use from this address up. With the ABI of x86-64, also the 128 bytes below it (not
+///   for LT_SNAPSHOT_THREAD_SELF);
+/// - threadPointer: the address of the thread's control block (fs, or tpidr_el0).
+#define LT_SNAPSHOT_THREAD_FIELDS \
+  uint32_t osThread;              \
+  uint32_t flags;                 \
+  uint64_t stackPointer;          \
+  uint64_t threadPointer;         \
   uint64_t instructionPointer;
-  uint64_t registers[16]; ///< the registers that look like pointers; the others are 0
+
+struct lt_snapshot_thread_state {
+  LT_SNAPSHOT_THREAD_FIELDS
 };
-_Static_assert(sizeof(struct lt_snapshot_thread) == 160, "layout");
+_Static_assert(sizeof(struct lt_snapshot_thread_state) == 32, "layout");
+
+/// A thread on the processor that this header is compiled for.
+struct lt_snapshot_thread {
+  LT_SNAPSHOT_THREAD_FIELDS
+  uint64_t registers[LT_SNAPSHOT_REGISTERS]; ///< those that look like pointers; the others are 0
+};
+_Static_assert(sizeof(struct lt_snapshot_thread) == 32 + 8 * LT_SNAPSHOT_REGISTERS, "layout");
 
 enum {
   LT_REGION_ANONYMOUS = 1,

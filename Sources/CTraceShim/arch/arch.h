@@ -17,22 +17,41 @@
 //   thread's write, its next event is not earlier than the writer's event;
 // - lt_ticks_unordered: reads the ticks without this order, and does not wait for loads;
 // - lt_is_zero_byte: returns true if a byte is 0, with one instruction that acts as a relaxed load;
+// - lt_load_first: loads a word that another thread may store, before all later loads;
 // - lt_is_simulated: returns true if Valgrind runs the program. Valgrind ends a program at a kind of clone that
 //   Valgrind does not know;
 // - lt_subtract: subtracts in memory, with one instruction. Returns true if the result is above 0. A negative result
 //   wraps;
-// - lt_thread_pointer: returns the thread pointer. lt_static_tls_distance: returns the bytes from an image's
-//   thread-local variables up to that pointer. Returns 0 if there are no variables, or if they do not lie below the
-//   pointer;
+// - lt_thread_pointer: returns the thread pointer. lt_static_tls_distance: returns the bytes between that pointer and
+//   the far end of an image's thread-local variables, which have `size` bytes. Returns 0 if there are no variables, or
+//   if they do not lie on the side where the ABI has them;
 // - lt_clear_memory: clears memory without a call. A compiler might replace a loop by a call of memset, and the program
 //   may define memset;
 // - lt_read_registers, lt_read_context_register, lt_describe_here: read registers at the place where they are used;
-// - LT_DEFINE_…: define functions in assembly, next to the functions that these call.
+// - LT_REG_…: the registers that unwinding follows, and their roles. lt_return_slot, lt_return_word, lt_code_address,
+//   LT_RECORDS_FRAMES: where a frame has its return address, and the address in such a word;
+// - struct lt_hook_frame, LT_OWN_FRAME, lt_stack_pointer_outside: the frame of a function with a frame pointer, and the
+//   stack pointer of its caller;
+// - LT_LOSES_FIRST_ARGUMENT: true if the result of a system call replaces its first argument;
+// - LT_CONTEXT_REFUGES: the number of registers in lt_context_refuges;
+// - macros that define functions in assembly. These call functions of the recorder in ways that C cannot express. A
+//   macro is used next to the function that the assembly calls:
+//   - LT_DEFINE_INITIALIZER_ENTRIES(entries, count, reached): defines `count` adjacent entries that begin at `entries`,
+//     LT_INITIALIZER_ENTRY_SIZE bytes apart. The loader may call an entry as an image's initialiser. An entry calls
+//     `reached` with an address inside the entry. `reached` returns an initialiser or NULL. The entry then jumps to
+//     that initialiser, with the loader's arguments, as if the loader had called it;
+//   - LT_DEFINE_UNNOTICED_CALL(name, function): defines `name`, which calls `function` and preserves all registers. Its
+//     caller may rely on a callee that changes no register;
+//   - LT_DEFINE_RETAIN_FROM_ADAPTER(name, counted): defines `name`, which replaces a retain function that the Swift
+//     runtime's adapter calls. `name` calls `counted` for references that are pointers.
 #if defined(__linux__) && defined(__x86_64__)
 #include "arch/x86_64/assembly.h"
 #include "arch/x86_64/instructions.h"
+#elif defined(__linux__) && defined(__aarch64__)
+#include "arch/aarch64/assembly.h"
+#include "arch/aarch64/instructions.h"
 #else
-#error "the recorder knows Linux on x86-64 only"
+#error "the recorder knows Linux on x86-64 and arm64 only"
 #endif
 
 #include <stdbool.h>
@@ -105,7 +124,6 @@ void lt_allow_protected_memory(void);
 
 /// DWARF numbers of registers where a function may keep its async context, in addition to LT_REG_CONTEXT. Calls
 /// preserve these registers.
-enum { LT_CONTEXT_REFUGES = 5 };
 extern const uint8_t lt_context_refuges[LT_CONTEXT_REFUGES] __attribute__((visibility("hidden")));
 
 /// Fills in a thread's registers, stack pointer and instruction pointer at the time of the signal. The stack pointer
@@ -116,7 +134,7 @@ void lt_describe_frame(struct lt_snapshot_thread *thread, const struct lt_regist
 
 /// The state of a thread that a tracer has stopped.
 struct lt_stopped_thread {
-  uint64_t registers[16]; ///< in the order of struct lt_snapshot_thread
+  uint64_t registers[LT_SNAPSHOT_REGISTERS]; ///< in the order of struct lt_snapshot_thread
   uint64_t stackPointer, threadPointer, instructionPointer;
   long call;   ///< number of the system call that the thread is in; negative if it is in none
   long result; ///< result of that system call, so far
@@ -129,8 +147,11 @@ bool lt_stopped_thread_read(pid_t thread, struct lt_stopped_thread *stopped);
 /// kernel refuses.
 bool lt_stopped_thread_argument(pid_t thread, unsigned number, uint64_t *value);
 bool lt_stopped_thread_set_argument(pid_t thread, unsigned number, uint64_t value);
-/// Changes the result of the system call that a stopped thread is in. Only the thread's tracer may call this.
+/// Ends the system call that a stopped thread is in, with a result. Only the thread's tracer may call this.
 void lt_stopped_thread_set_result(pid_t thread, long result);
+/// Makes the kernel restart a system call that ended with EINTR. If a handler runs first, the call returns EINTR. Only
+/// the thread's tracer may call this. `firstArgument` counts only if LT_LOSES_FIRST_ARGUMENT.
+void lt_stopped_thread_repeat(pid_t thread, uint64_t firstArgument);
 
 // --- code ------------------------------------------------------------------------------------------------------------
 
@@ -138,6 +159,10 @@ void lt_stopped_thread_set_result(pid_t thread, long result);
 /// the row for a call that returns to `address`. The function begins at or after `low`, where the nearest earlier
 /// function with unwind information ends. False if no start is found. Reads [low, address).
 bool lt_prologue_row(uintptr_t address, uintptr_t low, struct lt_unwind_row *row);
+/// If the code at `address`, which ends at `end`, is where a signal handler returns to: fills in the row that restores
+/// the interrupted code's registers. Otherwise returns false. Processors whose unwind tables describe that code need
+/// nothing here.
+bool lt_signal_return_row(uintptr_t address, uintptr_t end, struct lt_unwind_row *row);
 /// True if the concurrency runtime used the call that returns to `address` to enter a task's code. The eight bytes
 /// before `address` must be readable.
 bool lt_is_task_entry_call(uintptr_t address);

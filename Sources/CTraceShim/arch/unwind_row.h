@@ -5,6 +5,8 @@
 
 #if defined(__x86_64__)
 #include "arch/x86_64/instructions.h"
+#elif defined(__aarch64__)
+#include "arch/aarch64/instructions.h"
 #endif
 
 #include <stdbool.h>
@@ -39,7 +41,7 @@ struct lt_unwind_row {
 
 /// Registers of a frame that is being unwound.
 struct lt_registers {
-  uint64_t value[LT_REG_COUNT]; ///< at LT_REG_RA: the address that the frame executes
+  uint64_t value[LT_REG_COUNT]; ///< at LT_REG_PC: the address that the frame executes
 };
 
 #endif

@@ -104,7 +104,7 @@ static struct lt_sample_weight weight_of(const struct lt_sampled_block *sample) 
   return sample->isCertain ? lt_certain_weight(sample->size) : lt_sample_weight(sample->size, lt_sample_period);
 }
 
-static void take(void *block, uint64_t size, bool isCertain, const uintptr_t *frame) {
+static void take(void *block, uint64_t size, bool isCertain, struct lt_hook_frame frame) {
   struct lt_sampled_block sample = {
       .size = size, .time = lt_now(), .site = lt_sampled_stack_site(frame), .isCertain = isCertain};
   LT_CHECK(block && sample.site < LT_SAMPLED_SITE_LIMIT && lt_tls.hookDepth == 1);
@@ -169,7 +169,7 @@ static bool is_on(void) {
   return isOn;
 }
 
-LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *frame) {
+LT_NOINLINE void lt_light_allocated(void *block, size_t size, struct lt_hook_frame frame) {
   if (lt_keeps_blocks) {
     lt_live_set_add((uintptr_t)block, size);
     if (lt_subtract(&lt_tls.untilKeptSample, size)) return;
@@ -185,8 +185,7 @@ LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *f
     keep_up(size);
     LT_CHECK(lt_tls.hookDepth == 1);
   }
-  __asm__ volatile("" ::: "memory");
-  lt_tls.hookDepth = 0;
+  __atomic_store_n(&lt_tls.hookDepth, 0, __ATOMIC_RELEASE); // as in lt_leave
 }
 
 LT_NOINLINE void lt_light_freed(void *block) {

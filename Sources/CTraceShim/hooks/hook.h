@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 
 // --- declaration -----------------------------------------------------------------------------------------------------
 
@@ -25,7 +26,11 @@
 /// that, but the recorder's compiled code needs the alignment that the ABI demands. A hook with this attribute keeps
 /// its own frame while it calls the interposed function. So use the attribute only if that function calls no code
 /// outside of its library.
+#if defined(__x86_64__)
 #define LT_ALIGNS_STACK __attribute__((force_align_arg_pointer))
+#else
+#define LT_ALIGNS_STACK // the processor itself demands an aligned stack pointer
+#endif
 
 #ifdef LT_UNIT_TESTS
 #define LT_EXPORT __attribute__((visibility("hidden")))
@@ -45,8 +50,8 @@
     (__typeof__(&name))next_;                                          \
   })
 
-/// The frame address of the hook that uses this macro. The frame of the hook's caller is found from this address.
-#define LT_HOOK_FRAME ((const uintptr_t *)__builtin_frame_address(0))
+/// The frame of the hook that uses this macro. The frame of the hook's caller is found from it.
+#define LT_HOOK_FRAME LT_OWN_FRAME
 /// The return address of the hook that uses this macro.
 #define LT_CALLER ((const void *)__builtin_return_address(0))
 
@@ -82,6 +87,11 @@ void lt_next_functions_find(struct lt_next_functions *found);
 // Gives each hook the symbol of the function that it interposes. exports.map lists the same names.
 
 /// One row for each hooked C function outside of the malloc family. The hook calls the next function of that name.
+#ifdef SYS_arch_prctl
+#define LT_ARCH_PRCTL(X) X(arch_prctl)
+#else
+#define LT_ARCH_PRCTL(X)
+#endif
 #define LT_HOOKED_C_FUNCTIONS(X) \
   X(execve)                      \
   X(execvpe)                     \
@@ -97,7 +107,7 @@ void lt_next_functions_find(struct lt_next_functions *found);
   X(popen)                       \
   X(fork)                        \
   X(prctl)                       \
-  X(arch_prctl)                  \
+  LT_ARCH_PRCTL(X)               \
   X(syscall)                     \
   X(pthread_create)              \
   X(dlclose)                     \
@@ -211,7 +221,7 @@ static LT_ALWAYS_INLINE bool lt_passes_samples(size_t size) {
 }
 
 /// Handles an allocation after lt_passes_samples has returned false. `frame`: the hook's frame address.
-LT_NOINLINE void lt_light_allocated(void *block, size_t size, const uintptr_t *frame);
+LT_NOINLINE void lt_light_allocated(void *block, size_t size, struct lt_hook_frame frame);
 /// Handles the free of a marked block. Called before the block is freed.
 LT_NOINLINE void lt_light_freed(void *block);
 
@@ -232,7 +242,8 @@ void lt_light_open(void);
 // A free is recorded before it happens, and an allocation afterwards. Otherwise, another thread could get the freed
 // address and record its allocation first.
 
-static LT_ALWAYS_INLINE void record_free(struct lt_thread *t, unsigned operation, void *block, const uintptr_t *frame) {
+static LT_ALWAYS_INLINE void record_free(struct lt_thread *t, unsigned operation, void *block,
+                                         struct lt_hook_frame frame) {
   lt_record(t, operation, block, frame);
   lt_expectations_freed(block);
 }
@@ -269,7 +280,7 @@ static LT_ALWAYS_INLINE bool is_inside_object_allocation(void) { return LT_UNLIK
 
 /// Calls realloc while sampling: handles the free of the old block and the allocation of the new one.
 static LT_ALWAYS_INLINE void *sample_reallocation(void *(*next)(void *, size_t), void *block, size_t size,
-                                                  const uintptr_t *frame) {
+                                                  struct lt_hook_frame frame) {
   // Save the old sample; a failed realloc leaves the block unchanged.
   struct lt_sampled_block before;
   bool isMarked = block && lt_is_marked(block),
@@ -288,7 +299,7 @@ static LT_ALWAYS_INLINE void *sample_reallocation(void *(*next)(void *, size_t),
 
 /// Calls and records a realloc, as a free and an allocation.
 static LT_ALWAYS_INLINE void *reallocate(void *(*next)(void *, size_t), void *block, size_t size, unsigned operation,
-                                         const uintptr_t *frame) {
+                                         struct lt_hook_frame frame) {
   if (lt_sample_period) return sample_reallocation(next, block, size, frame);
   struct lt_thread *t = block ? lt_enter() : NULL;
   if (t) {

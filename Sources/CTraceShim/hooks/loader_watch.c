@@ -139,7 +139,7 @@ struct image {
                                    ///< must be bound
   struct lt_swift_runtime runtime; ///< to be hooked when the image is initialised; without `retain` if there is none
   int detour;                      ///< −1 if there is none
-  uint32_t look;                   ///< value of `watch.looks` when the image was last found in the loader's list
+  uint32_t pass;                   ///< value of `watch.passes` when the image was last found in the loader's list
 };
 static struct {
   struct rendezvous *loader;
@@ -147,7 +147,7 @@ static struct {
   bool bindsTables; ///< whether tables in the program's namespace are bound
   _Atomic bool isOver;
   struct image *images;
-  uint32_t imageCount, looks;                          ///< at most IMAGE_LIMIT images; the loader's lock guards both
+  uint32_t imageCount, passes;                         ///< at most IMAGE_LIMIT images; the loader's lock guards both
   const struct rendezvous *spaces[LT_NAMESPACE_LIMIT]; ///< the namespaces with a Swift runtime
 } watch;
 
@@ -345,8 +345,8 @@ static void went(uintptr_t start, uintptr_t end) {
 static void forget_what_went(void) {
   for (uint32_t i = 0; i < watch.imageCount;) {
     struct image *image = &watch.images[i];
-    LT_CHECK(image->look <= watch.looks);
-    if (image->look == watch.looks) {
+    LT_CHECK(image->pass <= watch.passes);
+    if (image->pass == watch.passes) {
       i++;
       continue;
     }
@@ -372,13 +372,13 @@ static void lt_on_loader_event(void) {
   static _Atomic bool isLooking;
   if (atomic_load_explicit(&watch.isOver, memory_order_relaxed) || atomic_exchange(&isLooking, true)) return;
   uint32_t before = watch.imageCount, hint = 0, seen = 0;
-  watch.looks++;
+  watch.passes++;
   for (const struct rendezvous *space = watch.loader; space; space = next_space(space)) {
     for (const struct link_map *map = space->base.r_map; map; map = map->l_next) {
       struct image *image = known(map, &hint);
       bool isNew = !image;
       if (isNew && !(image = keep(map, space))) continue;
-      image->look = watch.looks;
+      image->pass = watch.passes;
       seen++;
       if (isNew) look_at(image);
     }
@@ -461,11 +461,11 @@ static void begin(void) {
   dl_iterate_phdr(look_at_first, &isFirst);
   lt_swift_relatives_settle();
   if (!watch.images || !watch.loader || !watch.loader->base.r_brk) return;
-  uint32_t before = watch.looks;
+  uint32_t before = watch.passes;
   if (!watch.isPatched) watch.isPatched = patch_r_brk(watch.loader->base.r_brk);
   // Check that the jump works: a processor emulator may still run its copy of the old code.
   if (watch.isPatched) ((void (*)(void))watch.loader->base.r_brk)();
-  watch.isOn = watch.looks > before;
+  watch.isOn = watch.passes > before;
 }
 
 void lt_loader_watch_begin(bool tables) {

@@ -174,6 +174,7 @@ LT_EXPORT int lt_hook_prctl(int option, unsigned long a, unsigned long b, unsign
   __attribute__((musttail)) return filters.nextControl(option, a, b, c, d);
 }
 
+#ifdef SYS_arch_prctl
 // No header of glibc declares arch_prctl.
 LT_EXPORT int lt_hook_arch_prctl(int option, unsigned long argument) {
   if (LT_UNLIKELY(lt_makes_identification_fail(SYS_arch_prctl, option, (long)argument))) before_identification_faults();
@@ -182,6 +183,7 @@ LT_EXPORT int lt_hook_arch_prctl(int option, unsigned long argument) {
   if (LT_UNLIKELY(!next)) next = (architecture_control *)lt_next_symbol("arch_prctl");
   __attribute__((musttail)) return next(option, argument);
 }
+#endif
 
 // === programs and threads ============================================================================================
 

@@ -53,7 +53,7 @@ static uint8_t *put_head(uint8_t *p, uint64_t kind, uint64_t time) {
 
 /// Captures the calling thread's stack, and returns the thread's state, with room for a mark. The caller must then call
 /// `lt_leave`. Returns NULL if the caller must not write a mark.
-static struct lt_thread *begin(const uintptr_t *frame, struct lt_stack_change *change) {
+static struct lt_thread *begin(struct lt_hook_frame frame, struct lt_stack_change *change) {
   struct lt_thread *t = lt_enter();
   if (!t) return NULL;
   if (lt_buffer_make_mark_room(t)) {
@@ -122,7 +122,7 @@ LT_EXPORT void leaktrace_expect_deallocated(const void *object, uint64_t nanosec
   lt_leave();
 }
 
-void lt_mark_end(const uintptr_t *hookFrame) {
+void lt_mark_end(struct lt_hook_frame hookFrame) {
   struct lt_stack_change change;
   struct lt_thread *t = begin(hookFrame, &change);
   if (!t) return;

@@ -18,7 +18,7 @@
 
 /// Writes the mark LT_MARK_END: the program is about to end the process. The mark's stack ends at the caller of the
 /// hook whose frame address is `hookFrame`.
-void lt_mark_end(const uintptr_t *hookFrame);
+void lt_mark_end(struct lt_hook_frame hookFrame);
 
 /// Begins a scope in the running task or, outside of tasks, in the calling thread. Returns its number, or 0 if it was
 /// not recorded.

@@ -177,7 +177,8 @@ static void write_in_copy(void *unused) {
   // This changes only the copy. The process's own list stays unchanged for the next image.
   snapshots.job.threads += snapshots.isServed;
   snapshots.job.threadCount = snapshots.freeze.threadCount - snapshots.isServed;
-  snapshots.job.snapshot.flags = LT_SNAPSHOT_REFERENCE_TAGS | LT_SNAPSHOT_CASE_BYTES | LT_SNAPSHOT_VALUE_CASE_BYTES;
+  snapshots.job.snapshot.flags = LT_SNAPSHOT_REFERENCE_TAGS | LT_SNAPSHOT_CASE_BYTES | LT_SNAPSHOT_VALUE_CASE_BYTES |
+                                 (LT_ELF_MACHINE == LT_MACHINE_ARM64 ? LT_SNAPSHOT_ARM64 : 0);
   if (snapshots.freeze.isFrozen) snapshots.job.snapshot.flags |= LT_SNAPSHOT_FROZEN;
   if (atomic_load(&lt_is_sampling)) snapshots.job.snapshot.flags |= LT_SNAPSHOT_LISTED;
   lt_snapshot_write(&snapshots.job, snapshots.progress);

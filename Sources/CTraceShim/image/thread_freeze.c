@@ -203,9 +203,9 @@ static void trace(void *freeze) {
 
 bool lt_children_in_other_pid_ns(void) {
   char own[64], childrens[64];
-  long length = lt_syscall(SYS_readlink, "/proc/thread-self/ns/pid", own, sizeof own);
+  long length = lt_readlink("/proc/thread-self/ns/pid", own, sizeof own);
   if (length <= 0) return false; // there is no /proc, so no image can be taken
-  return lt_syscall(SYS_readlink, "/proc/thread-self/ns/pid_for_children", childrens, sizeof childrens) != length ||
+  return lt_readlink("/proc/thread-self/ns/pid_for_children", childrens, sizeof childrens) != length ||
          memcmp(own, childrens, (size_t)length) != 0;
 }
 

@@ -74,7 +74,7 @@ struct ring_argument {
 
 /// A shortened time limit, for calls whose limit is passed by address. The structure lies in the program's memory. A
 /// thread uses its structure until its call returns.
-struct told_time {
+struct shortened_wait {
   uint32_t thread; ///< ID of the thread; 0 if the slot is free
   bool isExpected; ///< the thread was in such a wait before the threads were stopped
   struct timespec time;
@@ -90,7 +90,7 @@ static struct {
     bool isKnown;
     int64_t ahead; ///< the processor's clock minus CLOCK_MONOTONIC, in nanoseconds
   } clocks[PROCESSOR_LIMIT];
-  struct told_time told[WAIT_LIMIT];
+  struct shortened_wait shortened[WAIT_LIMIT];
 } timedWaits;
 
 // --- files -----------------------------------------------------------------------------------------------------------
@@ -217,20 +217,20 @@ static bool is_limited(pid_t process, const struct sleeping_call *sleeping) {
 
 // --- slots -----------------------------------------------------------------------------------------------------------
 
-static struct told_time *find_slot(uint32_t thread) {
+static struct shortened_wait *find_slot(uint32_t thread) {
   for (uint32_t i = 0; i < WAIT_LIMIT; i++)
-    if (timedWaits.told[i].thread == thread) return &timedWaits.told[i];
+    if (timedWaits.shortened[i].thread == thread) return &timedWaits.shortened[i];
   return NULL;
 }
 
 /// Returns the thread's slot. A new thread gets a free slot, or the slot of a thread that has ended. It never gets the
 /// slot of a living thread, because that thread may be about to use its structure in a call.
-static struct told_time *take_slot(pid_t process, uint32_t thread) {
-  struct told_time *slot = find_slot(thread);
+static struct shortened_wait *take_slot(pid_t process, uint32_t thread) {
+  struct shortened_wait *slot = find_slot(thread);
   if (!slot) slot = find_slot(0);
   for (uint32_t i = 0; i < WAIT_LIMIT && !slot; i++)
-    if (!lt_thread_exists(process, (pid_t)timedWaits.told[i].thread)) slot = &timedWaits.told[i];
-  if (slot && slot->thread != thread) *slot = (struct told_time){.thread = thread};
+    if (!lt_thread_exists(process, (pid_t)timedWaits.shortened[i].thread)) slot = &timedWaits.shortened[i];
+  if (slot && slot->thread != thread) *slot = (struct shortened_wait){.thread = thread};
   return slot;
 }
 
@@ -251,7 +251,7 @@ static void learn_clock(uint32_t processor) {
 }
 
 void lt_timed_waits_prepare(pid_t process) {
-  for (uint32_t i = 0; i < WAIT_LIMIT; i++) timedWaits.told[i].isExpected = false;
+  for (uint32_t i = 0; i < WAIT_LIMIT; i++) timedWaits.shortened[i].isExpected = false;
   memset(timedWaits.clocks, 0, sizeof timedWaits.clocks);
   uint64_t before[PROCESSOR_LIMIT / 64];
   long size = lt_syscall(SYS_sched_getaffinity, 0, sizeof before, before);
@@ -265,7 +265,7 @@ void lt_timed_waits_prepare(pid_t process) {
     if (processor >= PROCESSOR_LIMIT) continue;
     if (!timedWaits.clocks[processor].isKnown) learn_clock(processor);
     if (!timedWaits.clocks[processor].isKnown) continue;
-    struct told_time *slot = take_slot(process, thread);
+    struct shortened_wait *slot = take_slot(process, thread);
     if (slot) slot->isExpected = true;
     else isFull = true;
   }
@@ -278,7 +278,7 @@ void lt_timed_waits_prepare(pid_t process) {
 
 void lt_timed_wait_record(pid_t process, uint32_t thread, struct lt_timed_wait *wait) {
   wait->call = -1;
-  const struct told_time *slot = find_slot(thread);
+  const struct shortened_wait *slot = find_slot(thread);
   if (!slot || !slot->isExpected) return;
   struct schedule schedule;
   uint32_t processor = processor_of(process, thread);
@@ -307,7 +307,7 @@ static bool read_time(uint64_t address, struct timespec *time) {
 }
 
 /// Shortens a call of io_uring_enter, whose limit is in a structure if its flags say so.
-static bool shorten_ring(struct told_time *t, unsigned argument, uint64_t address, uint64_t waited) {
+static bool shorten_ring(struct shortened_wait *t, unsigned argument, uint64_t address, uint64_t waited) {
   uint64_t flags;
   struct timespec time;
   if (!lt_stopped_thread_argument((pid_t)t->thread, RING_FLAGS, &flags) || !has_ring_structure(flags) ||
@@ -319,7 +319,7 @@ static bool shorten_ring(struct told_time *t, unsigned argument, uint64_t addres
 }
 
 /// Ends a wait on a socket once its limit has passed. Until then the kernel restarts the wait with its full time.
-static void end_on_time(pid_t process, struct told_time *t, uint64_t descriptor, int option, uint64_t waited,
+static void end_on_time(pid_t process, struct shortened_wait *t, uint64_t descriptor, int option, uint64_t waited,
                         uint64_t voluntary) {
   uint64_t limit = limit_of_socket(process, descriptor, option);
   if (!limit) return;
@@ -344,7 +344,7 @@ void lt_timed_wait_shorten(pid_t process, uint32_t thread, const struct lt_timed
     return;
   uint64_t waited = lt_clock_nanoseconds(CLOCK_MONOTONIC) - wait->begin;
   const struct lt_waiting_call *call = find_call(wait->call);
-  struct told_time *t = find_slot(thread);
+  struct shortened_wait *t = find_slot(thread);
   LT_CHECK(call && t && t->isExpected);
   if ((int64_t)waited <= 0 || !lt_stopped_thread_argument((pid_t)thread, call->limitArgument, &value)) return;
   switch (call->limit) {
@@ -395,6 +395,8 @@ struct tracee {
   bool isLate;     ///< the thread has not stopped before the copy
   bool isReleased; ///< the tracer has detached, or the late thread has ended
   int signal;      ///< the signal that was about to be delivered when the thread stopped; 0 if none
+  long call; ///< the system call that it slept in before the stop, if LT_LOSES_FIRST_ARGUMENT; negative if unknown
+  uint64_t firstArgument; ///< of that call
   struct lt_timed_wait wait;
 };
 
@@ -437,6 +439,18 @@ static char thread_state(pid_t process, uint32_t thread) {
   return 0;
 }
 
+/// Notes the first argument of the call that a thread sleeps in.
+static void note_first_argument(pid_t process, struct tracee *tracee) {
+  char text[TEXT_SIZE];
+  const char *at = text;
+  tracee->call = -1;
+  if (lt_read_thread_file(process, tracee->thread, "syscall", text, sizeof text) <= 0 || *at < '0' || *at > '9') return;
+  long call = (long)number_at(&at);
+  if (*at++ != ' ') return;
+  tracee->firstArgument = hexadecimal_at(&at);
+  tracee->call = call;
+}
+
 /// Attaches to threads that were not seen yet, without stopping them. Returns their number, or −errno if attaching is
 /// refused.
 static int attach_new(struct lt_freeze *f) {
@@ -459,6 +473,7 @@ static int attach_new(struct lt_freeze *f) {
     found++;
     tracing.indexOf[thread] = f->threadCount;
     tracing.tracees[f->threadCount] = (struct tracee){.thread = thread};
+    if (LT_LOSES_FIRST_ARGUMENT) note_first_argument(f->process, &tracing.tracees[f->threadCount]);
     lt_timed_wait_record(f->process, thread, &tracing.tracees[f->threadCount].wait);
     f->threads[f->threadCount++] = (struct lt_snapshot_thread){.osThread = thread};
   }
@@ -542,15 +557,16 @@ static bool is_interrupted_wait(const struct lt_stopped_thread *stopped) {
 
 /// Makes the kernel restart a call that ended with EINTR. If a handler of the host's runs first, the call returns
 /// EINTR, as it would without the stop.
-static void repeat_wait(uint32_t thread, const struct lt_stopped_thread *stopped) {
+static void repeat_wait(const struct tracee *tracee, const struct lt_stopped_thread *stopped) {
   if (stopped->call < 0 || stopped->result != -EINTR || !lt_call_is_repeatable(stopped->call)) return;
-  lt_stopped_thread_set_result((pid_t)thread, -LT_RESTART_NO_HANDLER);
+  if (LT_LOSES_FIRST_ARGUMENT && tracee->call != stopped->call) return;
+  lt_stopped_thread_repeat((pid_t)tracee->thread, tracee->firstArgument);
 }
 
 static void read_registers(struct lt_snapshot_thread *thread, const struct tracee *tracee) {
   struct lt_stopped_thread stopped;
   if (!lt_stopped_thread_read((pid_t)thread->osThread, &stopped)) return;
-  if (!tracee->signal) repeat_wait(thread->osThread, &stopped);
+  if (!tracee->signal) repeat_wait(tracee, &stopped);
   thread->flags = LT_SNAPSHOT_THREAD_REGISTERS | (is_interrupted_wait(&stopped) ? LT_SNAPSHOT_THREAD_WAITING : 0);
   thread->stackPointer = lt_own_stack_left_at(stopped.stackPointer);
   thread->threadPointer = stopped.threadPointer;
@@ -637,11 +653,15 @@ void lt_thread_stop_read(struct lt_freeze *f) {
 
 /// True if a late thread has created a thread that the tracer does not know, and that therefore runs. The late thread
 /// was in clone when it was asked to stop.
-static bool has_made_thread(uint32_t thread) {
+static bool has_made_thread(pid_t process, uint32_t thread) {
   struct lt_stopped_thread stopped;
   uint64_t flags;
   if (!lt_stopped_thread_read((pid_t)thread, &stopped) || stopped.result <= 0) return false;
   if (stopped.call != SYS_clone && stopped.call != SYS_clone3) return false;
+  // Without the flags, an unknown thread of this process counts as made by the call.
+  if (LT_LOSES_FIRST_ARGUMENT)
+    return stopped.result < THREAD_NUMBER_LIMIT && !tracing.indexOf[stopped.result] &&
+           lt_thread_exists(process, (pid_t)stopped.result);
   if (!lt_stopped_thread_argument((pid_t)thread, 0, &flags)) return false;
   // The first field of struct clone_args contains the flags.
   if (stopped.call == SYS_clone3 && !lt_read_bytes(&lt_own_memory, flags, &flags, sizeof flags)) return false;
@@ -660,7 +680,7 @@ static bool note_stopped_late(struct lt_freeze *f) {
       f->threads[i].flags |= LT_THREAD_LEFT_OUT;
       continue;
     }
-    if (has_made_thread(t->thread)) isComplete = false;
+    if (has_made_thread(f->process, t->thread)) isComplete = false;
     read_registers(&f->threads[i], t);
     if (lt_isolated_task_has_stack(f->threads[i].stackPointer)) f->threads[i].flags |= LT_THREAD_LEFT_OUT;
     let_go(f, i);

@@ -164,7 +164,7 @@ static int reach(struct lt_mapped_file *file, uint64_t end) {
 void lt_mapped_file_trim(struct lt_mapped_file *file, uint64_t end) {
   LT_CHECK(end >= PAGE);
   struct request r = {.file = file, .size = end};
-  lt_call_isolated(trim_isolated, &r);
+  lt_call_isolated_or_here(trim_isolated, &r);
 }
 
 void lt_mapped_file_trim_unused(struct lt_mapped_file *file, const _Atomic uint64_t *end) {
@@ -278,7 +278,9 @@ void *lt_mapped_file_map(struct lt_mapped_file *file, uint64_t offset, size_t si
     lt_note_own(part, size);
   } else {
     struct request r = {.file = file, .offset = offset, .size = size, .error = -ENOMEM};
-    lt_call_isolated(map_isolated, &r);
+    // A system may have neither mremap of shared pages nor tasks with tables of their own, such as an emulator of
+    // system calls. The host then has one more descriptor for a moment.
+    lt_call_isolated_or_here(map_isolated, &r);
     part = r.result;
     *error = r.error;
     if (!part) return NULL;
@@ -298,9 +300,10 @@ int lt_mapped_file_write(struct lt_mapped_file *file, uint64_t offset, const voi
   LT_CHECK(start <= offset && offset - start + size <= mapped);
   uint8_t *part = map_part(file, start, mapped);
   if (!part) {
-    // The part cannot be mapped because no addresses are left. Write it through a descriptor instead.
+    // The part cannot be mapped, for example because no addresses are left. Write it through a descriptor instead.
     struct request r = {.file = file, .offset = offset, .size = size, .bytes = bytes};
-    return lt_call_isolated(write_isolated, &r) ? r.error : -ENOMEM;
+    lt_call_isolated_or_here(write_isolated, &r);
+    return r.error;
   }
   error = secure_or_explain(file, part + (offset - start), offset, size);
   if (!error) memcpy(part + (offset - start), bytes, size);

@@ -188,7 +188,24 @@ int lt_pwrite_all(int descriptor, const void *buffer, size_t size, uint64_t offs
 }
 
 int lt_fstat(int descriptor, struct stat *result) { return (int)lt_syscall(SYS_fstat, descriptor, result, 0); }
-int lt_unlink(const char *path) { return (int)lt_syscall(SYS_unlink, path, 0, 0); }
+
+// arm64 has only the calls with a directory.
+
+int lt_unlink(const char *path) {
+#ifdef SYS_unlink
+  return (int)lt_syscall(SYS_unlink, path, 0, 0);
+#else
+  return (int)lt_syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+#endif
+}
+
+long lt_readlink(const char *path, char *target, size_t size) {
+#ifdef SYS_readlink
+  return lt_syscall(SYS_readlink, path, target, size);
+#else
+  return lt_syscall6(SYS_readlinkat, AT_FDCWD, (long)path, (long)target, (long)size, 0, 0);
+#endif
+}
 
 int lt_allocate_storage(int descriptor, uint64_t offset, uint64_t size) {
   LT_CHECK(size > 0);

@@ -69,6 +69,8 @@ int lt_write_all(int descriptor, const void *buffer, size_t size);
 int lt_pwrite_all(int descriptor, const void *buffer, size_t size, uint64_t offset);
 int lt_fstat(int descriptor, struct stat *result);
 int lt_unlink(const char *path);
+/// Writes a symbolic link's target to `target`, without a zero at its end. Returns its length or −errno.
+long lt_readlink(const char *path, char *target, size_t size);
 /// Allocates storage for the range of the file, so that a write to its mapping cannot fail. Returns 0 or −errno.
 int lt_allocate_storage(int descriptor, uint64_t offset, uint64_t size);
 /// Returns the largest file size that this process may write, or UINT64_MAX. A write past it would raise SIGXFSZ.

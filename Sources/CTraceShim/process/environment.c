@@ -60,7 +60,7 @@ static int copy_output(char *to, size_t size, const char *pattern, const char *u
       return error == -ERANGE ? -ENAMETOOLONG : error;
     }
     directory = strlen(to);
-    if (directory + 1 < size) to[directory++] = '/';
+    if (directory + 1 < size && to[directory - 1] != '/') to[directory++] = '/';
   }
   if (length >= size - directory) {
     to[0] = 0;

@@ -37,7 +37,7 @@ static struct {
 } process;
 
 void lt_description_name_program(void) {
-  long n = lt_syscall(SYS_readlink, "/proc/self/exe", process.programPath, sizeof process.programPath - 1);
+  long n = lt_readlink("/proc/self/exe", process.programPath, sizeof process.programPath - 1);
   process.programPath[n > 0 ? n : 0] = 0;
   const char *slash = strrchr(process.programPath, '/');
   strncpy(process.programName, slash ? slash + 1 : "program", sizeof process.programName - 1);

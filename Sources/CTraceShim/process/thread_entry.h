@@ -53,9 +53,10 @@ static LT_ALWAYS_INLINE struct lt_thread *lt_enter(void) {
 /// Ends a hook that lt_enter has begun.
 static LT_ALWAYS_INLINE void lt_leave(void) {
   LT_CHECK(lt_tls.hookDepth == 1);
-  __asm__ volatile("" ::: "memory");
   LT_SANITIZER_RELEASE(lt_tls.thread);
-  lt_tls.hookDepth = 0;
+  // Pairs with the system call of lt_thread_await_others that reads this word. A thread that sees 0 sees all that the
+  // hook wrote.
+  __atomic_store_n(&lt_tls.hookDepth, 0, __ATOMIC_RELEASE);
 }
 
 /// Waits for a limited time until no other thread is inside a hook. Called after hooks were switched off. False if a

@@ -119,7 +119,7 @@ static void define_image(struct lt_thread *t, const struct dl_phdr_info *info, u
   size_t identifierSize = build_id(info, &identifier);
   const char *path = info->dlpi_name;
   if (!path || !*path) {
-    long n = lt_syscall(SYS_readlink, "/proc/self/exe", imageList.executablePath, sizeof imageList.executablePath - 1);
+    long n = lt_readlink("/proc/self/exe", imageList.executablePath, sizeof imageList.executablePath - 1);
     imageList.executablePath[n > 0 ? n : 0] = 0;
     path = imageList.executablePath;
   }
@@ -136,11 +136,13 @@ static void define_image(struct lt_thread *t, const struct dl_phdr_info *info, u
   lt_define(t, LT_DEF_IMAGE_LOADED, payload, (size_t)(p - payload));
 }
 
-/// Notes the size of static thread-local memory. Images loaded at the start have their thread-local variables below the
-/// thread pointer, in the same block of memory.
+/// Notes the size of static thread-local memory. Images loaded at the start have their thread-local variables next to
+/// the thread pointer, in the same block of memory.
 static void look_at_thread_local(const struct dl_phdr_info *info) {
-  uint64_t distance = lt_static_tls_distance((uintptr_t)info->dlpi_tls_data),
-           size = atomic_load(&imageList.staticTLSSize);
+  uint64_t own = 0, size = atomic_load(&imageList.staticTLSSize);
+  for (int i = 0; i < info->dlpi_phnum; i++)
+    if (info->dlpi_phdr[i].p_type == PT_TLS) own = info->dlpi_phdr[i].p_memsz;
+  uint64_t distance = lt_static_tls_distance((uintptr_t)info->dlpi_tls_data, own);
   if (distance > STATIC_TLS_LIMIT) return;
   while (distance > size && !atomic_compare_exchange_weak(&imageList.staticTLSSize, &size, distance)) {}
 }

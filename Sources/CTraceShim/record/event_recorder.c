@@ -136,7 +136,7 @@ void lt_buffer_put_mark(struct lt_thread *t, struct lt_stack_change *change, con
 
 // --- recorded stack --------------------------------------------------------------------------------------------------
 
-LT_NOINLINE void lt_record_stack_slowly(struct lt_thread *t, const uintptr_t *frame, struct lt_walk walk,
+LT_NOINLINE void lt_record_stack_slowly(struct lt_thread *t, struct lt_hook_frame frame, struct lt_walk walk,
                                         struct lt_stack_change *change) {
   lt_capture_slowly(t, frame, walk, change);
   if (!lt_buffer_fits(t, change->pushes) && lt_buffer_renew(t)) lt_capture_again(t, frame, change);
@@ -246,7 +246,7 @@ static LT_ALWAYS_INLINE bool is_predicted(const struct lt_thread *t, const struc
 /// flags.
 static LT_ALWAYS_INLINE void record(struct lt_thread *t, unsigned operation, const void *block, bool hasStack,
                                     bool hasSize, bool hasType, uint64_t size, uint64_t metadata,
-                                    const uintptr_t *frame) {
+                                    struct lt_hook_frame frame) {
   if (!lt_buffer_has_room(t)) return;
   LT_CHECK(t == lt_tls.thread && lt_tls.hookDepth == 1);
   LT_CHECK(lt_buffer_is_valid(t) && t->cursor < t->end);
@@ -309,26 +309,26 @@ static LT_ALWAYS_INLINE void record(struct lt_thread *t, unsigned operation, con
   lt_buffer_publish(t, events);
 }
 
-LT_NOINLINE void lt_record(struct lt_thread *t, unsigned operation, const void *address, const uintptr_t *frame) {
+LT_NOINLINE void lt_record(struct lt_thread *t, unsigned operation, const void *address, struct lt_hook_frame frame) {
   record(t, operation, address, true, false, false, 0, 0, frame);
 }
 
 LT_NOINLINE void lt_record_size(struct lt_thread *t, unsigned operation, const void *address, uint64_t size,
-                                const uintptr_t *frame) {
+                                struct lt_hook_frame frame) {
   record(t, operation, address, true, true, false, size, 0, frame);
 }
 
 LT_NOINLINE void lt_record_object(struct lt_thread *t, const void *object, uint64_t size, const void *metadata,
-                                  const uintptr_t *frame) {
+                                  struct lt_hook_frame frame) {
   record(t, LT_OP_OBJECT, object, true, true, true, size, (uint64_t)metadata, frame);
 }
 
 LT_NOINLINE void lt_record_alone(struct lt_thread *t, unsigned operation, const void *address) {
-  record(t, operation, address, false, false, false, 0, 0, NULL);
+  record(t, operation, address, false, false, false, 0, 0, (struct lt_hook_frame){0});
 }
 
 LT_NOINLINE void lt_record_size_alone(struct lt_thread *t, unsigned operation, const void *address, uint64_t size) {
-  record(t, operation, address, false, true, false, size, 0, NULL);
+  record(t, operation, address, false, true, false, size, 0, (struct lt_hook_frame){0});
 }
 
 // --- pauses ----------------------------------------------------------------------------------------------------------

@@ -24,16 +24,15 @@ void lt_buffer_put_mark(struct lt_thread *thread, struct lt_stack_change *change
 // Captures an event's stack for the thread's current payload.
 
 /// The slow path of lt_record_stack. May begin a new payload.
-LT_NOINLINE void lt_record_stack_slowly(struct lt_thread *thread, const uintptr_t *frame, struct lt_walk walk,
+LT_NOINLINE void lt_record_stack_slowly(struct lt_thread *thread, struct lt_hook_frame frame, struct lt_walk walk,
                                         struct lt_stack_change *change);
 
 /// Returns how the stack of a hook's caller differs from the stack recorded before. The innermost frame is the hook's
-/// caller. `frame` is the hook's own frame address (__builtin_frame_address(0)); the hook is compiled with a frame
-/// pointer. The change must be recorded before the next capture, and in the same payload. Takes linear time in the
-/// depth, because each return address is compared. Frames that did not change since the thread's previous event are not
-/// unwound again.
-static LT_ALWAYS_INLINE struct lt_stack_change lt_record_stack(struct lt_thread *t, const uintptr_t *frame) {
-  lt_stack_memory_begin(t, (uintptr_t)frame);
+/// caller. `frame` is the hook's own frame; the hook is compiled with a frame pointer. The change must be recorded
+/// before the next capture, and in the same payload. Takes linear time in the depth, because each return address is
+/// compared. Frames that did not change since the thread's previous event are not unwound again.
+static LT_ALWAYS_INLINE struct lt_stack_change lt_record_stack(struct lt_thread *t, struct lt_hook_frame frame) {
+  lt_stack_memory_begin(t, (uintptr_t)frame.record);
   LT_CHECK(lt_stack_room_is_valid(t));
   struct lt_walk walk = lt_walk_changed(t, frame, t->freshLimit);
   uint32_t total = walk.entries + walk.fresh;
@@ -60,17 +59,17 @@ static LT_ALWAYS_INLINE struct lt_stack_change lt_record_stack(struct lt_thread 
 // Records one event: captures its stack, and encodes the event and the stack change into the thread's buffer. Hooks
 // call these functions between `lt_enter` and `lt_leave`.
 //
-// `frame` is the hook's own frame address (__builtin_frame_address(0)); the event's stack begins with the hook's
-// caller.
+// `frame` is the hook's own frame; the event's stack begins with the hook's caller.
 
 /// Records an operation on the block or object at `address`.
-LT_NOINLINE void lt_record(struct lt_thread *thread, unsigned operation, const void *address, const uintptr_t *frame);
+LT_NOINLINE void lt_record(struct lt_thread *thread, unsigned operation, const void *address,
+                           struct lt_hook_frame frame);
 /// Records an operation with an operand, which is an allocation's size or a count.
 LT_NOINLINE void lt_record_size(struct lt_thread *thread, unsigned operation, const void *address, uint64_t size,
-                                const uintptr_t *frame);
+                                struct lt_hook_frame frame);
 /// Records swift_allocObject, with the type that `metadata` describes.
 LT_NOINLINE void lt_record_object(struct lt_thread *thread, const void *object, uint64_t size, const void *metadata,
-                                  const uintptr_t *frame);
+                                  struct lt_hook_frame frame);
 /// Records an operation without a stack.
 LT_NOINLINE void lt_record_alone(struct lt_thread *thread, unsigned operation, const void *address);
 LT_NOINLINE void lt_record_size_alone(struct lt_thread *thread, unsigned operation, const void *address, uint64_t size);

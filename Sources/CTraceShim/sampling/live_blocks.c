@@ -51,7 +51,7 @@ void lt_sampled_marks_use(void) {
   // Set the mask last, since other threads may be freeing: the old mask is valid for both tables.
   lt_sampled_marks.counts = sampledBlocks.marks;
   atomic_thread_fence(memory_order_seq_cst);
-  lt_sampled_marks.mask = LT_SAMPLED_MARK_COUNT - 1;
+  __atomic_store_n(&lt_sampled_marks.mask, LT_SAMPLED_MARK_COUNT - 1, __ATOMIC_RELAXED);
 }
 
 void lt_sampled_marks_hold(void) {

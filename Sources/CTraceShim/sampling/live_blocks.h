@@ -22,13 +22,14 @@ enum { LT_SAMPLED_MARK_COUNT = 1 << 18 };
 struct lt_sampled_marks {
   _Atomic uint8_t *counts; ///< at least `mask` + 1 bytes, even if a thread reads one member before a change and the
                            ///< other after it
-  uintptr_t mask;          ///< 0 or LT_SAMPLED_MARK_COUNT − 1
+  uintptr_t mask;          ///< 0 or LT_SAMPLED_MARK_COUNT − 1; read and written atomically
 };
 extern struct lt_sampled_marks lt_sampled_marks __attribute__((visibility("hidden")));
 
 /// True if the free of the block must be checked, as for every sampled block. False for nearly all other blocks.
 static LT_ALWAYS_INLINE bool lt_is_marked(const void *block) {
-  uintptr_t index = (uintptr_t)block >> 4 & lt_sampled_marks.mask;
+  // Pairs with the fence of lt_sampled_marks_use. A thread that sees the new mask sees the new table.
+  uintptr_t index = (uintptr_t)block >> 4 & lt_load_first(&lt_sampled_marks.mask);
   return !lt_is_zero_byte(&lt_sampled_marks.counts[index]);
 }
 

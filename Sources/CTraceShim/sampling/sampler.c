@@ -54,17 +54,17 @@ uint64_t lt_sample_distance(uint64_t *random, uint64_t period) {
 }
 
 /// The number of sampling checks per sample: enough for a check every 64 KiB or so, at most 8.
-static uint64_t looks(uint64_t period) {
-  enum { LOOK_DISTANCE = 64 << 10, CHECK_LIMIT = 8 };
-  uint64_t count = period / LOOK_DISTANCE;
+static uint64_t checks_per_sample(uint64_t period) {
+  enum { CHECK_DISTANCE = 64 << 10, CHECK_LIMIT = 8 };
+  uint64_t count = period / CHECK_DISTANCE;
   LT_CHECK(period > 0);
   return count < 1 ? 1 : count > CHECK_LIMIT ? CHECK_LIMIT : count;
 }
 
-uint64_t lt_sampling_check_period(uint64_t period) { return period / looks(period); }
+uint64_t lt_sampling_check_period(uint64_t period) { return period / checks_per_sample(period); }
 
 bool lt_sample_meets(uint64_t *random, uint64_t *until, uint64_t size, uint64_t period) {
-  uint64_t count = looks(period), rest = size;
+  uint64_t count = checks_per_sample(period), rest = size;
   LT_CHECK(*until > 0 && *random);
   while (*until <= rest) {
     rest -= *until;
@@ -299,7 +299,7 @@ static struct capture *take(void) {
   return NULL;
 }
 
-uint32_t lt_sampled_stack_site(const uintptr_t *frame) {
+uint32_t lt_sampled_stack_site(struct lt_hook_frame frame) {
   struct capture *capture = take();
   if (!capture) return LT_SAMPLED_SITE_UNKNOWN;
   struct lt_thread *t = atomic_load_explicit(&capture->state, memory_order_relaxed);
@@ -310,7 +310,7 @@ uint32_t lt_sampled_stack_site(const uintptr_t *frame) {
   t->asyncDepth = t->recordedAsync = t->endsInTask = 0;
   t->task = 0;
   t->mappedLow = t->mappedHigh = 0;
-  lt_stack_memory_begin(t, (uintptr_t)frame);
+  lt_stack_memory_begin(t, (uintptr_t)frame.record);
   struct lt_stack_change change = {0};
   lt_capture_slowly(t, frame, lt_walk_changed(t, frame, t->freshLimit), &change);
   LT_CHECK(change.pops == 0 && change.pushes == t->recordedDepth);

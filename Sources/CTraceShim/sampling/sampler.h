@@ -3,6 +3,7 @@
 #ifndef LEAKTRACE_SAMPLER_H
 #define LEAKTRACE_SAMPLER_H
 
+#include "arch/arch.h"
 #include "check.h"
 
 #include <stdatomic.h>
@@ -117,10 +118,9 @@ struct lt_sample_totals lt_sample_totals(void);
 // Captures the stacks of samples. Each stack is captured from scratch, in memory that all threads share. Samples are
 // rare, and memory for each thread would be large.
 
-/// Captures the stack of a hook's caller, whose frame address (__builtin_frame_address(0)) is `frame`, and returns its
-/// site. Returns LT_SAMPLED_SITE_UNKNOWN if too many threads are capturing at the same time, or if there is no memory.
-/// Calls nothing that allocates or locks.
-uint32_t lt_sampled_stack_site(const uintptr_t *frame);
+/// Captures the stack of a hook's caller, and returns its site. `frame` is the hook's. Returns LT_SAMPLED_SITE_UNKNOWN
+/// if too many threads are capturing at the same time, or if there is no memory. Calls nothing that allocates or locks.
+uint32_t lt_sampled_stack_site(struct lt_hook_frame frame);
 /// In a child made by fork: gives up the memory that other threads of the parent were using.
 void lt_sampled_stacks_reset_after_fork(void);
 

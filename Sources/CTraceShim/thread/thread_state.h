@@ -28,11 +28,12 @@ typedef lt_two_words lt_two_words_anywhere __attribute__((aligned(8)));
 
 /// An unwinder's state when it has reached a frame.
 struct lt_frame_state {
-  uintptr_t returnSlot;  ///< address of the return address on the stack
-  uint64_t framePointer; ///< value of the frame pointer register in the code at the return address
+  // The values of these registers when the callee has returned to the frame.
+  uintptr_t stackPointer;
+  uint64_t framePointer;
 };
 
-/// A frame of the last recorded stack. `addresses` holds the return address from the frame's return slot.
+/// A frame of the last recorded stack. `addresses` holds the address where the frame goes on.
 struct lt_frame_entry {
   struct lt_frame_state state;
   uint64_t rule; ///< the rule for the step out of this frame, with the flag LT_NEEDS_FRAME_POINTER

@@ -45,7 +45,7 @@ static bool take(struct lt_thread *t, uint32_t frames) {
   t->roomSize = used;
   t->entries = (struct lt_frame_entry *)(memory + entries);
   // An extra entry precedes the first one.
-  *t->entries++ = (struct lt_frame_entry){.state.returnSlot = UINTPTR_MAX};
+  *t->entries++ = (struct lt_frame_entry){.state.stackPointer = UINTPTR_MAX};
   t->addresses = (uint64_t *)(memory + addresses);
   t->words = (struct lt_stack_words){(const uint64_t **)(memory + wordAddresses), (uint64_t *)(memory + wordValues)};
   t->pairs = (struct lt_stack_pairs){(const lt_two_words_anywhere **)(memory + pairAddresses),
@@ -120,7 +120,7 @@ LT_NOINLINE uint32_t lt_changed_entry(const struct lt_thread *t, uint32_t index)
   for (; index > 0; index--) {
     const struct lt_frame_entry *entry = &t->entries[index];
     LT_CHECK(entry[-1].wordEnd <= entry->wordEnd && entry[-1].pairEnd <= entry->pairEnd);
-    LT_CHECK(entry->state.returnSlot < entry[-1].state.returnSlot);
+    LT_CHECK(entry->state.stackPointer < entry[-1].state.stackPointer);
     for (uint32_t i = entry[-1].wordEnd; i < entry->wordEnd; i++)
       if (*t->words.addresses[i] != t->words.values[i]) return index;
     for (uint32_t i = entry[-1].pairEnd; i < entry->pairEnd; i++) {
@@ -144,7 +144,7 @@ static void keep_outermost(struct lt_thread *t, const struct lt_fresh_frame *fra
 
 /// Returns the context register of the frame that called a hook. This function runs inside the hook. So one of the
 /// recorder's own frames may have saved the register; otherwise the register still has the value.
-static LT_NOINLINE uint64_t live_context_register(const uintptr_t *hookFrame, uint32_t generation) {
+static LT_NOINLINE uint64_t live_context_register(struct lt_hook_frame hookFrame, uint32_t generation) {
   uint64_t value;
   uintptr_t address;
   lt_read_context_register(&value, &address);
@@ -152,9 +152,9 @@ static LT_NOINLINE uint64_t live_context_register(const uintptr_t *hookFrame, ui
   // Go outwards from this function's frame to the hook's. The outermost frame that saved the register has the value
   // from before the hook.
   for (int i = 0; i < 16; i++) {
-    uint64_t slot = lt_rule_context_slot(lt_rule_for(address, generation));
-    if (slot) value = *(const uint64_t *)((uintptr_t)frame + 16 - slot);
-    if (frame >= hookFrame) break;
+    uint64_t rule = lt_rule_for(address, generation), slot = lt_rule_context_slot(rule);
+    if (slot) value = *(const uint64_t *)((uintptr_t)frame + lt_rule_offset(rule) - slot);
+    if (frame >= hookFrame.record) break;
     address = frame[1];
     frame = (const uintptr_t *)frame[0];
   }
@@ -163,10 +163,10 @@ static LT_NOINLINE uint64_t live_context_register(const uintptr_t *hookFrame, ui
 
 /// Returns the context register of the async function at the outer end of the stack. The outermost callee that saved
 /// the register has this value. If none saved it, the value is still in the register or in the recorder's frames.
-static uint64_t context_register(struct lt_thread *t, const uintptr_t *hookFrame) {
+static uint64_t context_register(struct lt_thread *t, struct lt_hook_frame hookFrame) {
   for (uint32_t i = 2; i < t->depth; i++) {
     uint64_t slot = lt_rule_context_slot(t->entries[i].rule);
-    if (slot) return *(const uint64_t *)(t->entries[i - 1].state.returnSlot + 8 - slot);
+    if (slot) return *(const uint64_t *)(t->entries[i - 1].state.stackPointer - slot);
   }
   return live_context_register(hookFrame, t->imageGeneration);
 }
@@ -199,7 +199,7 @@ static void set_ends_in_task(struct lt_thread *t, bool endsInTask) {
 }
 
 /// Captures with the full tables. The next capture cannot reuse anything of this stack.
-static LT_NOINLINE void capture_by_full_tables(struct lt_thread *t, const uintptr_t *hookFrame,
+static LT_NOINLINE void capture_by_full_tables(struct lt_thread *t, struct lt_hook_frame hookFrame,
                                                struct lt_stack_change *change) {
   t->depth = 0;
   set_ends_in_task(t, false);
@@ -238,12 +238,12 @@ static LT_NOINLINE void capture_cut(struct lt_thread *t, uint32_t count, struct 
 /// Updates the callers of the task at the outer end of the stack. Sets `*kept` to the number of the recorded stack's
 /// keys that stay. Writes the keys to be pushed for callers to the thread's scratch memory, and returns their number.
 /// Returns UINT32_MAX if no callers were found.
-static LT_NOINLINE uint32_t settle_task(struct lt_thread *t, const uintptr_t *hookFrame, uint32_t *kept) {
-  bool hasFramePointer = t->depth > 1 && lt_rule_uses_frame_pointer(t->entries[1].rule);
+static LT_NOINLINE uint32_t settle_task(struct lt_thread *t, struct lt_hook_frame hookFrame, uint32_t *kept) {
+  uint64_t rule = t->depth > 1 ? t->entries[1].rule : 0;
   uint32_t before = t->asyncDepth;
   LT_CHECK(t->endsInTask && t->depth > 0);
   struct lt_async_change async =
-      lt_async_callers_update(t, t->entries[0].state.returnSlot, hasFramePointer, context_register(t, hookFrame));
+      lt_async_callers_update(t, t->entries[0].state.stackPointer, rule, context_register(t, hookFrame));
   if (!async.isFound) return UINT32_MAX;
   LT_CHECK(async.kept <= t->asyncDepth && t->asyncDepth > 0);
   if (*kept > 0 && async.kept == t->asyncDepth && before == t->asyncDepth) {
@@ -261,7 +261,7 @@ static LT_NOINLINE uint32_t settle_task(struct lt_thread *t, const uintptr_t *ho
 
 /// Finds the change of a stack whose outer end is in a task. `physical` is the number of entries that were kept. False
 /// if the task's callers cannot be found.
-static LT_NOINLINE bool change_in_task(struct lt_thread *t, const uintptr_t *hookFrame, uint32_t physical,
+static LT_NOINLINE bool change_in_task(struct lt_thread *t, struct lt_hook_frame hookFrame, uint32_t physical,
                                        struct lt_stack_change *change) {
   uint32_t kept = physical, total = t->depth, pushes = settle_task(t, hookFrame, &kept);
   if (LT_UNLIKELY(pushes == UINT32_MAX)) return false;
@@ -283,7 +283,7 @@ static LT_NOINLINE bool change_in_task(struct lt_thread *t, const uintptr_t *hoo
   return true;
 }
 
-void lt_capture_finish(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_walk walk,
+void lt_capture_finish(struct lt_thread *t, struct lt_hook_frame hookFrame, struct lt_walk walk,
                        struct lt_stack_change *change) {
   uint32_t total = walk.entries + walk.fresh;
   LT_CHECK(walk.kept <= walk.entries && walk.entries - walk.kept <= 1 && walk.entries <= t->depth);
@@ -321,13 +321,13 @@ void lt_capture_finish(struct lt_thread *t, const uintptr_t *hookFrame, struct l
 
 struct check {
   struct lt_thread *thread;
-  const uintptr_t *hookFrame;
+  struct lt_hook_frame hookFrame;
 };
 
 /// Compares the captured stack with a fresh unwind by the full tables, frame by frame. Counts a mismatch.
 static void check_against_full_tables(void *check) {
   struct lt_thread *t = ((struct check *)check)->thread;
-  const uintptr_t *hookFrame = ((struct check *)check)->hookFrame;
+  struct lt_hook_frame hookFrame = ((struct check *)check)->hookFrame;
   if (t->depth == 0) return; // the stack was captured by the full tables, or cut
   uint32_t asyncDepth = t->asyncDepth, bottom = t->endsInTask ? 1 : 0;
   struct lt_async_entry async[LT_ASYNC_LIMIT];
@@ -347,7 +347,7 @@ static void check_against_full_tables(void *check) {
   if (!isSame && (!bottom || lt_async_callers_are_unchanged(t))) t->drops[LT_DROP_STACK_MISMATCH]++;
 }
 
-LT_NOINLINE void lt_capture_verify(struct lt_thread *t, const uintptr_t *hookFrame) {
+LT_NOINLINE void lt_capture_verify(struct lt_thread *t, struct lt_hook_frame hookFrame) {
   struct check check = {t, hookFrame};
   lt_on_own_stack(check_against_full_tables, &check);
 }

@@ -32,7 +32,7 @@ LT_INVARIANT bool lt_stack_room_is_valid(const struct lt_thread *t) {
   const uint8_t *entries = (const uint8_t *)t->entries;
   return t->room && entries > t->room && entries < t->room + t->roomSize && t->entryLimit > 0 &&
          t->freshLimit <= t->entryLimit && t->depth <= t->entryLimit && t->asyncDepth <= LT_ASYNC_LIMIT &&
-         t->entries[-1].state.returnSlot == UINTPTR_MAX;
+         t->entries[-1].state.stackPointer == UINTPTR_MAX;
 }
 
 /// Gives a thread room for its first stacks, of at most `limit` frames. Returns false if there is no memory; then
@@ -88,23 +88,23 @@ LT_NOINLINE uint32_t lt_changed_entry(const struct lt_thread *thread, uint32_t i
 
 /// Unwinds from the hook to the first frame of the last stack that is still valid, or to the end of the stack. Unwinds
 /// at most `limit` frames.
-static LT_ALWAYS_INLINE struct lt_walk lt_walk_changed(struct lt_thread *t, const uintptr_t *hookFrame,
+static LT_ALWAYS_INLINE struct lt_walk lt_walk_changed(struct lt_thread *t, struct lt_hook_frame hookFrame,
                                                        uint32_t limit) {
   struct lt_fresh_frame *fresh = t->fresh, *end = fresh + limit;
   const struct lt_frame_entry *entry = t->entries + t->depth - 1;
   LT_CHECK(lt_stack_room_is_valid(t) && limit <= t->entryLimit);
   // The first two words of the hook's frame are its caller's frame pointer and the return address.
-  uintptr_t returnSlot = (uintptr_t)(hookFrame + 1);
-  uint64_t returnAddress = hookFrame[1], framePointer = hookFrame[0], rule;
+  uintptr_t stackPointer = lt_stack_pointer_outside(hookFrame);
+  uint64_t returnAddress = lt_code_address(hookFrame.record[1]), framePointer = hookFrame.record[0], rule;
   enum lt_rule_kind kind;
   for (;;) {
-    while (entry->state.returnSlot < returnSlot) entry--;
+    while (entry->state.stackPointer < stackPointer) entry--;
     const struct lt_known_key *known = &t->dictionary[lt_key_index(returnAddress)];
     rule = LT_LIKELY(known->key == returnAddress && known->rule) ? known->rule
                                                                  : lt_rule_find(returnAddress, t->imageGeneration);
     // This function activation was also on the last stack, but may be at another call now. If no word has changed that
     // the last stack's outer frames depend on, a fresh unwind would find the same outer frames.
-    if (entry->state.returnSlot == returnSlot && rule == (entry->rule & ~LT_NEEDS_FRAME_POINTER) &&
+    if (entry->state.stackPointer == stackPointer && rule == (entry->rule & ~LT_NEEDS_FRAME_POINTER) &&
         (!(entry->rule & LT_NEEDS_FRAME_POINTER) || entry->state.framePointer == framePointer)) {
       uint32_t index = (uint32_t)(entry - t->entries);
       LT_CHECK(index < t->depth);
@@ -118,28 +118,28 @@ static LT_ALWAYS_INLINE struct lt_walk lt_walk_changed(struct lt_thread *t, cons
     }
     kind = LT_RULE_STEP;
     if (LT_UNLIKELY(fresh >= end)) break;
-    *fresh++ = (struct lt_fresh_frame){{returnSlot, framePointer}, rule, returnAddress};
+    *fresh++ = (struct lt_fresh_frame){{stackPointer, framePointer}, rule, returnAddress};
     LT_CHECK(lt_rule_is_valid(rule));
     uint64_t slot = lt_rule_frame_pointer_slot(rule);
     uintptr_t cfa = lt_rule_offset(rule);
     if ((rule & LT_RULE_HEAD_MASK) == LT_RULE_STEP) {
-      cfa += returnSlot + 8;
-      LT_CHECK(cfa > returnSlot + 8);
+      cfa += stackPointer;
+      LT_CHECK(cfa > stackPointer);
     } else {
       kind = lt_rule_kind(rule);
       if (LT_UNLIKELY(kind != LT_RULE_STEP)) break;
       cfa += framePointer;
       // A frame lies at higher addresses than its callee's frame, and its saved registers lie in the frame.
       kind = LT_RULE_FULL;
-      if (LT_UNLIKELY(cfa - slot <= returnSlot || cfa % 8)) break;
+      if (LT_UNLIKELY(cfa - slot < stackPointer || cfa % 8)) break;
     }
     // The CFA is above the innermost frame, so it is not below the memory known to be readable. Only the upper end of
     // that memory must be checked.
     kind = LT_RULE_NONE;
     if (LT_UNLIKELY(cfa > t->mappedHigh) && !lt_stack_memory_has(t, cfa - 16)) break;
     if (slot) framePointer = *(const uint64_t *)(cfa - slot);
-    returnSlot = cfa - 8;
-    returnAddress = *(const uint64_t *)returnSlot;
+    stackPointer = cfa;
+    returnAddress = lt_code_address(*(const uint64_t *)(cfa - lt_return_slot(slot)));
     kind = LT_RULE_END;
     if (LT_UNLIKELY(!returnAddress)) break;
   }
@@ -156,23 +156,25 @@ static LT_ALWAYS_INLINE void lt_keep_fresh(struct lt_thread *t, uint32_t entries
   uint32_t word = entry[-1].wordEnd, pair = entry[-1].pairEnd;
   for (const struct lt_fresh_frame *first = t->fresh, *from = first + count; from > first; entry++, address++) {
     from--;
-    LT_CHECK(from->state.returnSlot < entry[-1].state.returnSlot);
+    LT_CHECK(from->state.stackPointer < entry[-1].state.stackPointer);
     // Note the words that were read by the step from this frame to the next outer frame.
-    const uint64_t *returnSlot = (const uint64_t *)entry[-1].state.returnSlot;
+    uintptr_t cfa = entry[-1].state.stackPointer;
     uint64_t rule = from->rule, slot = lt_rule_frame_pointer_slot(rule),
              needed = entry[-1].rule & LT_NEEDS_FRAME_POINTER;
+    const uint64_t *returnSlot = (const uint64_t *)(cfa - lt_return_slot(slot));
+    uint64_t returnWord = lt_return_word(returnSlot, address[-1]);
     if (slot && needed) {
       needed = 0;
-      if (LT_LIKELY(slot == 16)) {
+      if (LT_LIKELY(slot == lt_return_slot(slot) + 8)) {
         pairs.addresses[pair] = (const lt_two_words_anywhere *)(returnSlot - 1);
-        pairs.values[pair++] = (lt_two_words){entry[-1].state.framePointer, address[-1]};
+        pairs.values[pair++] = (lt_two_words){entry[-1].state.framePointer, returnWord};
         goto added;
       }
-      words.addresses[word] = (const uint64_t *)((uintptr_t)returnSlot + 8 - slot);
+      words.addresses[word] = (const uint64_t *)(cfa - slot);
       words.values[word++] = entry[-1].state.framePointer;
     }
     words.addresses[word] = returnSlot;
-    words.values[word++] = address[-1];
+    words.values[word++] = returnWord;
   added:
     needed |= (rule & 8) << 60;
     *entry = (struct lt_frame_entry){from->state, rule | needed, word, pair};
@@ -186,11 +188,11 @@ uint32_t lt_stack_depth_limit(void);
 
 /// Finishes a capture if lt_keep_fresh is not enough. This happens if the walk reached the end of the stack, if the
 /// stack ends in a task, or if many frames are new.
-void lt_capture_finish(struct lt_thread *thread, const uintptr_t *hookFrame, struct lt_walk walk,
+void lt_capture_finish(struct lt_thread *thread, struct lt_hook_frame hookFrame, struct lt_walk walk,
                        struct lt_stack_change *change);
 
 /// Continues a capture after a first walk with the usual limit of frames.
-static LT_ALWAYS_INLINE void lt_capture_slowly(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_walk walk,
+static LT_ALWAYS_INLINE void lt_capture_slowly(struct lt_thread *t, struct lt_hook_frame hookFrame, struct lt_walk walk,
                                                struct lt_stack_change *change) {
   // The stack has more new frames than an event has room for. So the first walk stopped before it counted them all.
   if (walk.entries == 0 && walk.end == LT_RULE_STEP) walk = lt_walk_changed(t, hookFrame, t->entryLimit);
@@ -201,7 +203,7 @@ static LT_ALWAYS_INLINE void lt_capture_slowly(struct lt_thread *t, const uintpt
 }
 
 /// Captures the stack again after the recorded stack was forgotten, because a new payload begins with an empty stack.
-static LT_ALWAYS_INLINE void lt_capture_again(struct lt_thread *t, const uintptr_t *hookFrame,
+static LT_ALWAYS_INLINE void lt_capture_again(struct lt_thread *t, struct lt_hook_frame hookFrame,
                                               struct lt_stack_change *change) {
   lt_capture_finish(t, hookFrame, lt_walk_changed(t, hookFrame, t->entryLimit), change);
 }
@@ -209,7 +211,7 @@ static LT_ALWAYS_INLINE void lt_capture_again(struct lt_thread *t, const uintptr
 /// True if each capture must be verified. Each capture then takes the slow path.
 extern bool lt_verifies_stacks __attribute__((visibility("hidden")));
 /// Compares the last capture with a full unwind, and counts a mismatch.
-LT_NOINLINE void lt_capture_verify(struct lt_thread *thread, const uintptr_t *hookFrame);
+LT_NOINLINE void lt_capture_verify(struct lt_thread *thread, struct lt_hook_frame hookFrame);
 
 /// Makes every thread unwind its whole stack at its next event, because an image was unloaded.
 void lt_stack_capture_invalidate(void);

@@ -24,10 +24,9 @@ bool lt_unwind_rules_init(void) {
 static uint64_t read_rule(uintptr_t address) {
   struct lt_unwind_row row;
   if (!lt_unwind_row(address, false, &row)) return LT_RULE_NONE;
-  unsigned ra = row.registers[LT_REG_RA].rule;
-  if (ra == LT_REGISTER_UNDEFINED) return LT_RULE_END;
-  if (row.isSignalFrame || row.cfaIsExpression || ra != LT_REGISTER_AT_OFFSET || row.registers[LT_REG_RA].offset != -8)
-    return LT_RULE_FULL;
+  const struct lt_saved_register *returnAddress = &row.registers[LT_REG_RETURN];
+  if (returnAddress->rule == LT_REGISTER_UNDEFINED) return LT_RULE_END;
+  if (row.isSignalFrame || row.cfaIsExpression || returnAddress->rule != LT_REGISTER_AT_OFFSET) return LT_RULE_FULL;
   if (row.cfaRegister != LT_REG_STACK && row.cfaRegister != LT_REG_FRAME) return LT_RULE_FULL;
   if (row.cfaOffset < 8 || row.cfaOffset % 8 || row.cfaOffset > 0x3fffffff) return LT_RULE_FULL;
   uint64_t slots[2] = {0, 0};
@@ -36,14 +35,15 @@ static uint64_t read_rule(uintptr_t address) {
     unsigned rule = row.registers[saved[i]].rule;
     int64_t offset = row.registers[saved[i]].offset;
     if (rule == LT_REGISTER_SAME) continue;
-    if (rule == LT_REGISTER_AT_OFFSET && offset <= -16 && offset % 8 == 0 && offset >= -0xfff * 8)
+    if (rule == LT_REGISTER_AT_OFFSET && offset <= LT_FIRST_SAVED && offset % 8 == 0 && offset >= -0xfff * 8)
       slots[i] = (uint64_t)(-offset / 8);
     else if (saved[i] == LT_REG_FRAME) return LT_RULE_FULL;
   }
   // A saved register lies inside its frame. A frame that is found from the frame pointer has saved the frame pointer.
   // If the rows say otherwise, the frame needs the full tables.
   if (row.cfaRegister == LT_REG_STACK ? (int64_t)slots[0] * 8 > row.cfaOffset : !slots[0]) return LT_RULE_FULL;
-  LT_CHECK(slots[0] <= 0xfff && slots[1] <= 0xfff && slots[0] != 1 && slots[1] != 1);
+  if (returnAddress->offset != -(int64_t)lt_return_slot(slots[0] * 8)) return LT_RULE_FULL;
+  LT_CHECK(slots[0] <= 0xfff && slots[1] <= 0xfff && slots[0] != 1);
   uint64_t kind = row.isAfterCode && lt_is_task_entry_call(address) ? LT_RULE_RUNNER : LT_RULE_STEP;
   return kind | (uint64_t)(row.cfaRegister == LT_REG_FRAME) << 3 | slots[1] << 4 | slots[0] * 8 << 16 |
          (uint64_t)row.cfaOffset << 32;
@@ -198,11 +198,14 @@ static struct lt_async_change follow(struct lt_thread *t, uint32_t count) {
   return (struct lt_async_change){true, kept};
 }
 
-struct lt_async_change lt_async_callers_update(struct lt_thread *t, uintptr_t returnSlot, bool hasFramePointer,
+struct lt_async_change lt_async_callers_update(struct lt_thread *t, uintptr_t cfa, uint64_t rule,
                                                uint64_t registerValue) {
   uint64_t context = registerValue;
-  // If there is no frame pointer, the word in this place may be left over from another function.
-  if (hasFramePointer && lt_stack_memory_has(t, returnSlot - 16)) context = *(const uint64_t *)(returnSlot - 16);
+  // The word below the saved frame pointer. If the frame is not found by the frame pointer, the word in this place may
+  // be left over from another function.
+  bool hasFramePointer = lt_rule_uses_frame_pointer(rule);
+  uintptr_t slot = cfa - lt_rule_frame_pointer_slot(rule) - 8;
+  if (hasFramePointer && lt_stack_memory_has(t, slot)) context = *(const uint64_t *)slot;
   if (LT_LIKELY(is_same_chain(t, context))) return (struct lt_async_change){true, t->asyncDepth};
   uint32_t count = read_chain(t, context);
   if (count == 0 && hasFramePointer) count = read_chain(t, registerValue);
@@ -248,7 +251,7 @@ static LT_NOINLINE bool caller_registers(const uintptr_t *hookFrame, struct lt_r
   for (int i = 0; i < 24; i++) {
     struct lt_unwind_row row;
     bool isHook = registers->value[LT_REG_FRAME] == (uint64_t)hookFrame;
-    if (!lt_unwind_row(registers->value[LT_REG_RA], i == 0, &row)) return false;
+    if (!lt_unwind_row(registers->value[LT_REG_PC], i == 0, &row)) return false;
     if (!lt_unwind_apply(&row, registers, is_own_frame, NULL)) return false;
     if (isHook) return true;
   }
@@ -257,14 +260,14 @@ static LT_NOINLINE bool caller_registers(const uintptr_t *hookFrame, struct lt_r
 
 static bool step_out_of(struct lt_thread *t, bool (*isPassed)(uintptr_t), struct lt_registers *registers) {
   enum { LIMIT = 64 };
-  for (int i = 0; i < LIMIT && isPassed(registers->value[LT_REG_RA]); i++) {
+  for (int i = 0; i < LIMIT && isPassed(registers->value[LT_REG_PC]); i++) {
     struct lt_unwind_row row;
     uint64_t before = registers->value[LT_REG_STACK];
-    if (!lt_unwind_row(registers->value[LT_REG_RA], false, &row) || !lt_unwind_apply(&row, registers, is_readable, t))
+    if (!lt_unwind_row(registers->value[LT_REG_PC], false, &row) || !lt_unwind_apply(&row, registers, is_readable, t))
       return false;
     if (registers->value[LT_REG_STACK] <= before) return false;
   }
-  return registers->value[LT_REG_RA] != 0;
+  return registers->value[LT_REG_PC] != 0;
 }
 
 /// The arguments and the result of an unwind on another stack.
@@ -296,14 +299,17 @@ bool lt_unwind_out_of(struct lt_thread *t, const uintptr_t *hookFrame, bool (*is
 bool lt_unwind_from_call(struct lt_thread *t, uintptr_t function, size_t size, bool (*isPassed)(uintptr_t),
                          struct lt_registers *result) {
   enum { FAR = 1 << 16 };
-  struct stepping_out stepping = {t, NULL, isPassed, result, false};
+  struct stepping_out stepping = {.thread = t, .isPassed = isPassed, .result = result};
   uintptr_t start = (uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)7;
   lt_stack_memory_enter(t, start);
   LT_CHECK(start % 8 == 0 && size > 0);
   for (uintptr_t slot = start; slot < start + FAR && is_readable(t, slot); slot += 8) {
-    uintptr_t word = *(const uintptr_t *)slot;
+    uintptr_t word = lt_code_address(*(const uintptr_t *)slot);
     if (word <= function || word > function + size) continue;
-    *result = (struct lt_registers){.value[LT_REG_STACK] = slot + 8, .value[LT_REG_RA] = word};
+    *result = (struct lt_registers){.value[LT_REG_STACK] = slot + 8, .value[LT_REG_PC] = word};
+    // How far the callee's frame reaches above the slot is unknown. But a compiler that describes frames by the stack
+    // pointer puts the record at the lower end of a frame (GCC 14 on arm64).
+    if (LT_RECORDS_FRAMES) result->value[LT_REG_FRAME] = result->value[LT_REG_STACK] = *(const uintptr_t *)(slot - 8);
     return lt_on_own_stack(step_out_of_call, &stepping) && stepping.isFound;
   }
   return false;
@@ -311,7 +317,7 @@ bool lt_unwind_from_call(struct lt_thread *t, uintptr_t function, size_t size, b
 
 /// The registers at the call that entered a task's code.
 struct task_entry {
-  struct lt_registers runner; ///< in the function of the concurrency runtime; LT_REG_RA is 0 if there is none
+  struct lt_registers runner; ///< in the function of the concurrency runtime; LT_REG_PC is 0 if there is none
   struct lt_registers inside; ///< in the task's outermost function
 };
 
@@ -322,8 +328,8 @@ static void walk(struct lt_thread *t, struct lt_registers *registers, struct lt_
   bool isExact = false;
   struct lt_registers inner = *registers;
   LT_CHECK(stack->keys && stack->count <= stack->capacity);
-  while (registers->value[LT_REG_RA]) {
-    uintptr_t address = registers->value[LT_REG_RA];
+  while (registers->value[LT_REG_PC]) {
+    uintptr_t address = registers->value[LT_REG_PC];
     struct lt_unwind_row row;
     bool isFound = lt_unwind_row(address, isExact, &row);
     if (!isFound && !isExact) {
@@ -347,7 +353,7 @@ static void walk(struct lt_thread *t, struct lt_registers *registers, struct lt_
       return;
     }
     isExact = row.isSignalFrame;
-    if (!isExact && registers->value[LT_REG_STACK] <= inner.value[LT_REG_STACK] && registers->value[LT_REG_RA]) {
+    if (!isExact && registers->value[LT_REG_STACK] <= inner.value[LT_REG_STACK] && registers->value[LT_REG_PC]) {
       stack->isIncomplete = true; // a stack that does not grow outwards would be unwound forever
       return;
     }
@@ -356,21 +362,18 @@ static void walk(struct lt_thread *t, struct lt_registers *registers, struct lt_
 
 static void unwind_whole(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_full_stack *stack) {
   struct lt_registers registers;
-  struct task_entry task = {.runner.value[LT_REG_RA] = 0};
+  struct task_entry task = {.runner.value[LT_REG_PC] = 0};
   if (!caller_registers(hookFrame, &registers)) {
     stack->isIncomplete = true;
     return;
   }
   walk(t, &registers, stack, &task);
-  if (!task.runner.value[LT_REG_RA]) return;
-  bool hasFramePointer = false;
-  if (stack->count) {
-    uint64_t rule =
-        lt_rule_for(stack->keys[stack->count - 1] & LT_FRAME_ADDRESS_MASK, atomic_load(&lt_image_generation));
-    hasFramePointer = lt_rule_uses_frame_pointer(rule);
-  }
-  struct lt_async_change async = lt_async_callers_update(t, task.runner.value[LT_REG_STACK] - 8, hasFramePointer,
-                                                         task.runner.value[LT_REG_CONTEXT]);
+  if (!task.runner.value[LT_REG_PC]) return;
+  uint64_t rule = 0;
+  if (stack->count)
+    rule = lt_rule_for(stack->keys[stack->count - 1] & LT_FRAME_ADDRESS_MASK, atomic_load(&lt_image_generation));
+  struct lt_async_change async =
+      lt_async_callers_update(t, task.runner.value[LT_REG_STACK], rule, task.runner.value[LT_REG_CONTEXT]);
   if (!async.isFound) {
     // An optimised function without a frame pointer may have moved its context to another register that calls preserve.
     uint64_t others[LT_CONTEXT_REFUGES];
@@ -397,8 +400,8 @@ static void unwind(void *whole) {
   unwind_whole(w->thread, w->hookFrame, w->stack);
 }
 
-void lt_full_unwind(struct lt_thread *t, const uintptr_t *hookFrame, struct lt_full_stack *stack) {
-  struct whole_stack whole = {t, hookFrame, stack};
+void lt_full_unwind(struct lt_thread *t, struct lt_hook_frame hookFrame, struct lt_full_stack *stack) {
+  struct whole_stack whole = {t, hookFrame.record, stack};
   LT_CHECK(stack->keys && stack->capacity > 0);
   stack->count = 0;
   stack->isIncomplete = stack->isTruncated = false;

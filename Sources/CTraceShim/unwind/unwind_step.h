@@ -114,10 +114,10 @@ struct lt_async_change {
   uint32_t kept; ///< number of outermost entries in `async` that were there before
 };
 
-/// Updates the thread's `async`. `returnSlot` is the slot of a return address: it leads from the outermost frame of the
-/// task's code into the concurrency runtime. `hasFramePointer` is true if that frame is found by the frame pointer.
-/// `registerValue` is the value of LT_REG_CONTEXT in that frame.
-struct lt_async_change lt_async_callers_update(struct lt_thread *thread, uintptr_t returnSlot, bool hasFramePointer,
+/// Updates the thread's `async`. `cfa` and `rule` belong to the outermost frame of the task's code, which the
+/// concurrency runtime has called. `rule` is 0 if that frame is unknown. `registerValue` is the value of LT_REG_CONTEXT
+/// in that frame.
+struct lt_async_change lt_async_callers_update(struct lt_thread *thread, uintptr_t cfa, uint64_t rule,
                                                uint64_t registerValue);
 
 /// Like lt_async_callers_update, for a context that is neither in the frame nor in LT_REG_CONTEXT. Uses the first
@@ -147,9 +147,9 @@ struct lt_full_stack {
   bool isTruncated;         ///< the stack ends at the capacity
 };
 
-/// Unwinds the stack, beginning with the caller of the hook whose frame address is `hookFrame`. Writes frame keys to
+/// Unwinds the stack, beginning with the caller of the hook whose frame is `hookFrame`. Writes frame keys to
 /// `keys`, including those for async callers.
-void lt_full_unwind(struct lt_thread *thread, const uintptr_t *hookFrame, struct lt_full_stack *stack);
+void lt_full_unwind(struct lt_thread *thread, struct lt_hook_frame hookFrame, struct lt_full_stack *stack);
 
 /// Starts at the caller of the hook whose frame address is `hookFrame`. Finds the innermost frame whose address
 /// `isPassed` rejects, and returns the registers as they are when that frame resumes. False if the stack cannot be

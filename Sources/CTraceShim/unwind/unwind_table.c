@@ -189,6 +189,7 @@ static bool parse_common_entry(const struct lt_unwind_image *image, uintptr_t ad
       if (*a == 'R') *pointerEncoding = read_byte(&data);
       else if (*a == 'L') read_byte(&data);
       else if (*a == 'S') d->isSignalFrame = true;
+      else if (*a == 'B' || *a == 'G') continue; // keys and tags of pointers on arm64, which no rule depends on
       else if (*a == 'P') {
         uint8_t encoding = read_byte(&data);
         if (!read_encoded(image, &data, encoding & 0x7f, 0, &ignored)) return false;
@@ -289,6 +290,9 @@ enum {
   DW_CFA_val_offset_sf = 0x15,
   DW_CFA_val_expression = 0x16,
   DW_CFA_GNU_args_size = 0x2e, // GCC's extension
+  // Extensions for arm64: from here on, return addresses are signed, or are not. lt_code_address reads both.
+  DW_CFA_AARCH64_negate_ra_state_with_pc = 0x2c,
+  DW_CFA_AARCH64_negate_ra_state = 0x2d,
 };
 
 /// Executes the instructions that apply to `address`. False if an instruction is unknown, or extends beyond its entry.
@@ -349,6 +353,8 @@ static bool run_program(struct lt_dwarf_reader program, const struct frame_descr
     switch (instruction) {
       case DW_CFA_nop: break;
       case DW_CFA_GNU_args_size: read_uleb(p); break;
+      case DW_CFA_AARCH64_negate_ra_state_with_pc:
+      case DW_CFA_AARCH64_negate_ra_state: break;
 
       case DW_CFA_set_loc:
         location = read_fixed(p, 8);
@@ -430,9 +436,10 @@ bool lt_unwind_row_in(const struct lt_unwind_image *image, uintptr_t address, bo
   uintptr_t gap;
   const ElfW(Phdr) *code = lt_unwind_segment(image, lookup, PF_R);
   row->isAfterCode = code && lookup - (image->bias + code->p_vaddr) >= LOOK_BACK;
+  if (code && lt_signal_return_row(address, image->bias + code->p_vaddr + code->p_memsz, row)) return true;
   if (!find_frame_description(image, lookup, &d, &gap)) {
     if (image->endsUndescribed) {
-      row->registers[LT_REG_RA].rule = LT_REGISTER_UNDEFINED;
+      row->registers[LT_REG_RETURN].rule = LT_REGISTER_UNDEFINED;
       return true;
     }
     if (!gap || isExact || !code) return false;
@@ -441,10 +448,10 @@ bool lt_unwind_row_in(const struct lt_unwind_image *image, uintptr_t address, bo
     if (lt_prologue_row(address, gap > first ? gap : first, row)) return true;
     if (!row->isAfterCode || !is_planted(image, address)) return false;
     memset(row, 0, sizeof *row);
-    row->registers[LT_REG_RA].rule = LT_REGISTER_UNDEFINED;
+    row->registers[LT_REG_RETURN].rule = LT_REGISTER_UNDEFINED;
     return true;
   }
-  if (d.returnRegister != LT_REG_RA) return false;
+  if (d.returnRegister != LT_REG_RETURN) return false;
   struct lt_unwind_row initial = *row;
   if (!run_program(d.initial, &d, UINTPTR_MAX, row, &initial)) return false;
   *row = initial;
@@ -501,8 +508,8 @@ enum { NULLARY = 0, UNARY = 1, BINARY = 2 };
   ONE(DW_OP_constu, 0x10, NULLARY, read_uleb(p))                                                               \
   ONE(DW_OP_consts, 0x11, NULLARY, (uint64_t)read_sleb(p))                                                     \
   RANGE(DW_OP_lit0, 0x30, 32, NULLARY, op - DW_OP_lit0)                                                        \
-  RANGE(DW_OP_reg0, 0x50, LT_REG_COUNT, NULLARY, registers->value[op - DW_OP_reg0])                            \
-  RANGE(DW_OP_breg0, 0x70, LT_REG_COUNT, NULLARY, registers->value[op - DW_OP_breg0] + (uint64_t)read_sleb(p)) \
+  RANGE(DW_OP_reg0, 0x50, LT_REG_NAMED, NULLARY, registers->value[op - DW_OP_reg0])                            \
+  RANGE(DW_OP_breg0, 0x70, LT_REG_NAMED, NULLARY, registers->value[op - DW_OP_breg0] + (uint64_t)read_sleb(p)) \
   ONE(DW_OP_deref, 0x06, UNARY, LOADED(top, 8))                                                                \
   ONE(DW_OP_deref_size, 0x94, UNARY, LOADED(top, read_byte(p)))                                                \
   ONE(DW_OP_dup, 0x12, UNARY, top, top)                                                                        \
@@ -621,8 +628,12 @@ bool lt_unwind_apply(const struct lt_unwind_row *row, struct lt_registers *regis
         break;
     }
   }
-  if (row->registers[LT_REG_RA].rule == LT_REGISTER_UNDEFINED) next.value[LT_REG_RA] = 0;
-  else if (row->registers[LT_REG_RA].rule == LT_REGISTER_SAME) return false;
+  if (row->registers[LT_REG_RETURN].rule == LT_REGISTER_UNDEFINED) {
+    next.value[LT_REG_PC] = 0;
+  } else if (row->registers[LT_REG_PC].rule == LT_REGISTER_SAME) {
+    if (LT_REG_RETURN == LT_REG_PC) return false;
+    next.value[LT_REG_PC] = lt_code_address(next.value[LT_REG_RETURN]);
+  }
   *registers = next;
   return true;
 }

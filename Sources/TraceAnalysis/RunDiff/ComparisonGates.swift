@@ -63,11 +63,11 @@ extension GateList {
         gate: condition.text, hasFailed: true, explanation: "cannot be judged: a build did not record it")
     }
     let worse = changes.filter { Self.isWorse($0, condition.threshold) }
-    let told = (worse.isEmpty ? (figures == nil ? [] : changes) : worse).map(DiffWords.change).joined(separator: ", ")
+    let words = (worse.isEmpty ? (figures == nil ? [] : changes) : worse).map(DiffWords.change).joined(separator: ", ")
     let limit = condition.threshold.map { "; fails at \(Self.words($0)) more" } ?? ""
     return GateOutcome(
       gate: condition.text, hasFailed: !worse.isEmpty,
-      explanation: (told.isEmpty ? "no figure got worse" : told) + limit)
+      explanation: (words.isEmpty ? "no figure got worse" : words) + limit)
   }
 
   /// Without a threshold, the comparison decides. With a threshold, the change must reach it, and must also be worse by

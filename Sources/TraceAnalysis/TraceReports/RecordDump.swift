@@ -270,7 +270,7 @@ package struct RecordDump {
     case .allocator(let record):
       let limit = record.arenaLimit.map { "\($0)" } ?? "unknown"
       return
-        "allocator \(time(record.time)) kind=\(record.kind.name) inUse=\(record.inUse) free=\(record.free) cached=\(record.cached) top=\(record.top) mapped=\(record.mapped) freePages=\(record.freePages) system=\(record.system) arenas=\(record.arenas) arenaLimit=\(limit) freeInOtherArenas=\(record.freeInOtherArenas) pins=\(record.pins.map { "\(Hexadecimal.text($0.address)):\($0.bytes):\($0.freeBelow):\($0.freeBehind)" }.joined(separator: ","))"
+        "allocator \(time(record.time)) kind=\(record.kind.name) inUse=\(record.inUse) free=\(record.free) cached=\(record.cached) top=\(record.top) mapped=\(record.mapped) freePages=\(record.freePages) system=\(record.system) arenas=\(record.arenas) arenaLimit=\(limit) freeInOtherArenas=\(record.freeInOtherArenas) pins=\(record.pins.map { "\(Hexadecimal.text($0.address)):\($0.bytes):\($0.freeBelow):\($0.freeAbove)" }.joined(separator: ","))"
     case .residence(let record):
       return
         "residence \(time(record.time)) anonymous=\(record.anonymous) other=\(record.other) hugePages=\(record.hugePages) swapped=\(record.swapped)"

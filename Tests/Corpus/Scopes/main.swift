@@ -22,6 +22,7 @@ let programs: [String: any CleanProgram.Type] = [
   "offers-by-lot": OffersByLot.self,
   "polling-sources": PollingSources.self,
   "pushed-twice": PushedTwice.self,
+  "refused-buoys": RefusedBuoys.self,
   "repeating-timer": RepeatingTimer.self,
   "revision-chain": RevisionChain.self,
   "sockets-beside-requests": SocketsBesideRequests.self,
@@ -55,6 +56,7 @@ let programs: [String: any CleanProgram.Type] = [
 let asyncPrograms: [String: any AsyncCleanProgram.Type] = [
   "async-stream-subscribers": AsyncStreamSubscribers.self,
   "endless-task": EndlessTask.self,
+  "gate-boards": GateBoards.self,
   "late-farewells": LateFarewells.self,
   "news-rooms": NewsRooms.self,
   "room-visitors": RoomVisitors.self,

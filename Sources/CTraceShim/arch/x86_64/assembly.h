@@ -11,15 +11,10 @@
 
 // --- functions -------------------------------------------------------------------------------------------------------
 
-// Macros that define functions in assembly. These call functions of the recorder in ways that C cannot express. A macro
-// is used next to the function that the assembly calls.
+// The macros that arch.h describes.
 
-/// Bytes from one entry of LT_DEFINE_INITIALIZER_ENTRIES to the next.
 enum { LT_INITIALIZER_ENTRY_SIZE = 16 };
 
-/// Defines `count` adjacent entries that begin at `entries`. The loader may call an entry as an image's initialiser. An
-/// entry calls `reached` with an address inside the entry. `reached` returns an initialiser or NULL. The entry then
-/// jumps to that initialiser, with the loader's arguments, as if the loader had called it.
 #define LT_DEFINE_INITIALIZER_ENTRIES(entries, count, reached)           \
   extern const uint8_t entries[] __attribute__((visibility("hidden")));  \
   __asm__(".text\n"                                                      \
@@ -55,8 +50,6 @@ enum { LT_INITIALIZER_ENTRY_SIZE = 16 };
           "  .cfi_endproc\n"                                             \
           ".size " #entries "_common, .-" #entries "_common\n")
 
-/// Defines `name`, which calls `function` and preserves all registers. Its caller may rely on a callee that changes no
-/// register.
 #define LT_DEFINE_UNNOTICED_CALL(name, function)                                                                     \
   void name(void) __attribute__((visibility("hidden")));                                                             \
   __asm__(".text\n"                                                                                                  \
@@ -130,7 +123,7 @@ static LT_ALWAYS_INLINE void lt_read_registers(struct lt_registers *registers) {
   registers->value[LT_REG_R15] = r15;
   registers->value[LT_REG_RBP] = (uint64_t)__builtin_frame_address(0);
   registers->value[LT_REG_RSP] = (uint64_t)__builtin_frame_address(0);
-  registers->value[LT_REG_RA] = here;
+  registers->value[LT_REG_PC] = here;
 }
 
 /// Reads LT_REG_CONTEXT, and returns in `here` an address in the function that this is inlined into.
@@ -147,6 +140,9 @@ static LT_ALWAYS_INLINE void lt_describe_here(struct lt_snapshot_thread *thread)
             "=m"(r[LT_SNAPSHOT_R14]), "=m"(r[LT_SNAPSHOT_R15]), "=m"(thread->stackPointer));
   thread->stackPointer -= LT_RED_ZONE;
 }
+
+enum { LT_CONTEXT_REFUGES = 5 };
+enum { LT_LOSES_FIRST_ARGUMENT = false };
 
 /// Number of registers that calls preserve. The recorder's functions push them right below the two words of their
 /// frame.

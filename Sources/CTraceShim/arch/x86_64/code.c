@@ -1,5 +1,7 @@
 // Recognises x86-64 instructions and the starts of functions. Only reads code.
 
+#ifdef __x86_64__
+
 #include "arch/arch.h"
 #include "check.h"
 
@@ -23,6 +25,11 @@ bool lt_is_task_entry_call(uintptr_t address) {
       return true;
   }
   return false;
+}
+
+bool lt_signal_return_row(uintptr_t address, uintptr_t end, struct lt_unwind_row *row) {
+  (void)address, (void)end, (void)row;
+  return false; // the C library describes it
 }
 
 bool lt_follows_call(uintptr_t address) {
@@ -183,8 +190,8 @@ static bool read_prologue(const uint8_t *start, const uint8_t *end, struct lt_un
   if (p == start) return false;
   row->cfaRegister = hasFramePointer ? LT_REG_RBP : LT_REG_RSP;
   row->cfaOffset = hasFramePointer ? 16 : depth;
-  row->registers[LT_REG_RA].rule = LT_REGISTER_AT_OFFSET;
-  row->registers[LT_REG_RA].offset = -8;
+  row->registers[LT_REG_PC].rule = LT_REGISTER_AT_OFFSET;
+  row->registers[LT_REG_PC].offset = -8;
   return true;
 }
 
@@ -206,3 +213,5 @@ bool lt_prologue_row(uintptr_t address, uintptr_t low, struct lt_unwind_row *row
   }
   return false;
 }
+
+#endif

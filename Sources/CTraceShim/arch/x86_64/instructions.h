@@ -5,6 +5,7 @@
 
 #include "trace_numbers.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,7 +13,7 @@
 
 // The DWARF numbers of the x86-64 registers that unwinding follows.
 
-/// LT_REG_RA: the return address, which has a DWARF number but is not a register.
+/// LT_REG_PC: the address where a frame goes on. Its number is DWARF's for the return address, which is no register.
 enum {
   LT_REG_RBX = 3,
   LT_REG_RBP = 6,
@@ -21,12 +22,50 @@ enum {
   LT_REG_R13 = 13,
   LT_REG_R14 = 14,
   LT_REG_R15 = 15,
-  LT_REG_RA = 16,
+  LT_REG_PC = 16,
   LT_REG_COUNT = 17,
+  LT_REG_NAMED = 17, ///< registers that expressions may name: those below this number
 };
 
-/// Roles of the registers. Swift async functions get the address of their context in LT_REG_CONTEXT.
-enum { LT_REG_FRAME = LT_REG_RBP, LT_REG_STACK = LT_REG_RSP, LT_REG_CONTEXT = LT_REG_R14 };
+/// Roles of the registers. Swift async functions get the address of their context in LT_REG_CONTEXT. Unwind tables
+/// describe the return address as LT_REG_RETURN.
+enum { LT_REG_FRAME = LT_REG_RBP, LT_REG_STACK = LT_REG_RSP, LT_REG_CONTEXT = LT_REG_R14, LT_REG_RETURN = LT_REG_PC };
+
+// --- frames ----------------------------------------------------------------------------------------------------------
+
+/// Offset from the CFA of the first register that a function may save. The return address lies above it.
+enum { LT_FIRST_SAVED = -16 };
+
+/// Whether the word below each return address on the stack is the caller's frame pointer.
+enum { LT_RECORDS_FRAMES = false };
+
+/// Returns the slot of the return address, in bytes below the CFA. `frameSlot` is the slot of the saved frame pointer.
+static LT_ALWAYS_INLINE uint64_t lt_return_slot(uint64_t frameSlot) {
+  (void)frameSlot;
+  return 8;
+}
+
+/// Returns the address in a word that is a return address or a pointer to code.
+static LT_ALWAYS_INLINE uint64_t lt_code_address(uint64_t word) { return word; }
+
+/// Returns the word in a return slot whose address is known.
+static LT_ALWAYS_INLINE uint64_t lt_return_word(const uint64_t *slot, uint64_t address) {
+  (void)slot;
+  return address;
+}
+
+/// The frame of a function that has a frame pointer.
+struct lt_hook_frame {
+  const uintptr_t *record; ///< two words: the caller's frame pointer and the return address
+};
+
+/// The frame of the function that uses this macro.
+#define LT_OWN_FRAME ((struct lt_hook_frame){__builtin_frame_address(0)})
+
+/// Returns the caller's stack pointer after the call.
+static LT_ALWAYS_INLINE uintptr_t lt_stack_pointer_outside(struct lt_hook_frame frame) {
+  return (uintptr_t)(frame.record + 2);
+}
 
 // --- operations ------------------------------------------------------------------------------------------------------
 
@@ -64,6 +103,8 @@ static LT_ALWAYS_INLINE int lt_is_zero_byte(const _Atomic uint8_t *byte) {
   return isZero;
 }
 
+static LT_ALWAYS_INLINE uintptr_t lt_load_first(const uintptr_t *word) { return *word; }
+
 static LT_ALWAYS_INLINE int lt_subtract(uint64_t *from, uint64_t value) {
   int isUsedUp;
   __asm__("subq %2, %1" : "=@ccbe"(isUsedUp), "+m"(*from) : "r"(value));
@@ -83,8 +124,9 @@ static LT_ALWAYS_INLINE uintptr_t lt_thread_pointer(void) {
   return threadPointer;
 }
 
-static LT_ALWAYS_INLINE uint64_t lt_static_tls_distance(uintptr_t variables) {
+static LT_ALWAYS_INLINE uint64_t lt_static_tls_distance(uintptr_t variables, uint64_t size) {
   uintptr_t threadPointer = lt_thread_pointer();
+  (void)size;
   return variables && variables < threadPointer ? threadPointer - variables : 0;
 }
 

@@ -1,7 +1,10 @@
 // The processor's tick counter, faults, and the registers of a thread as the kernel or the unwinder reports them.
 
+#ifdef __x86_64__
+
 #define _GNU_SOURCE
 #include "arch/arch.h"
+#include "interrupted_calls.h"
 
 #include <cpuid.h>
 #include <string.h>
@@ -84,7 +87,7 @@ void lt_describe_frame(struct lt_snapshot_thread *thread, const struct lt_regist
   thread->registers[LT_SNAPSHOT_RBP] = registers->value[LT_REG_RBP];
   for (int i = 0; i < 4; i++) thread->registers[LT_SNAPSHOT_R12 + i] = registers->value[LT_REG_R12 + i];
   thread->stackPointer = registers->value[LT_REG_RSP];
-  thread->instructionPointer = registers->value[LT_REG_RA];
+  thread->instructionPointer = registers->value[LT_REG_PC];
 }
 
 bool lt_stopped_thread_read(pid_t thread, struct lt_stopped_thread *stopped) {
@@ -117,3 +120,10 @@ bool lt_stopped_thread_set_argument(pid_t thread, unsigned number, uint64_t valu
 void lt_stopped_thread_set_result(pid_t thread, long result) {
   lt_syscall6(SYS_ptrace, PTRACE_POKEUSER, thread, offsetof(struct user_regs_struct, rax), result, 0, 0);
 }
+
+void lt_stopped_thread_repeat(pid_t thread, uint64_t firstArgument) {
+  (void)firstArgument;
+  lt_stopped_thread_set_result(thread, -LT_RESTART_NO_HANDLER);
+}
+
+#endif

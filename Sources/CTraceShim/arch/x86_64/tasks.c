@@ -1,5 +1,7 @@
 // The recorder's own tasks, calls on another stack, and thread-local memory.
 
+#ifdef __x86_64__
+
 #include "arch/arch.h"
 #include "check.h"
 
@@ -115,3 +117,5 @@ uintptr_t lt_thread_local_make(uint8_t *memory, const void *variable) {
   made[5] = own[5];                    // the stack guard
   return (uintptr_t)made;
 }
+
+#endif

@@ -95,7 +95,7 @@ package struct HeapRoots: Sendable {
     let code: (UInt64) -> WaitingCode = { address in
       Self.image(at: address, loaded).map { waitingCode(address, $0) } ?? .other
     }
-    let places = snapshot.threads.map { Self.places(of: $0, snapshot.staticTLSSize, regions) }
+    let places = snapshot.threads.map { Self.places(of: $0, in: snapshot) }
     let stacks = Self.cutWhereTheyMeet(places.map { $0.stack ?? 0..<0 })
     let threadLocals = Self.cutWhereTheyMeet(places.map { $0.threadLocal ?? 0..<0 })
     for (index, thread) in snapshot.threads.enumerated() {
@@ -212,12 +212,19 @@ package struct HeapRoots: Sendable {
 
   /// Returns the address ranges of a thread's stack and of its thread-local variables.
   private static func places(
-    of thread: SnapshotThread, _ staticTLSSize: UInt64, _ regions: [MemoryRegion]
+    of thread: SnapshotThread, in snapshot: TraceSnapshot
   ) -> (stackRegion: MemoryRegion?, stack: Range<UInt64>?, threadLocal: Range<UInt64>?) {
+    let regions = snapshot.regions
     var stackRegion: MemoryRegion?
     var stack: Range<UInt64>?
-    let (behind, overflow) = thread.threadPointer.addingReportingOverflow(controlBlockSize)
-    let controlBlockEnd = overflow ? UInt64.max : behind
+    // On arm64, the control block lies below the thread pointer, and the variables above it. The variables of libraries
+    // that were loaded later are not part of the known size.
+    let isArm64 = snapshot.isArm64
+    let bytesBelow = isArm64 ? controlBlockSize : snapshot.staticTLSSize
+    let bytesAbove =
+      isArm64 ? snapshot.staticTLSSize.addingReportingOverflow(controlBlockSize) : (controlBlockSize, false)
+    let (behind, overflow) = thread.threadPointer.addingReportingOverflow(bytesAbove.0)
+    let controlBlockEnd = overflow || bytesAbove.1 ? UInt64.max : behind
     if let pointer = thread.stackPointer, let found = region(at: pointer, regions) {
       stackRegion = found
       var end = found.range.upperBound
@@ -225,12 +232,12 @@ package struct HeapRoots: Sendable {
       if found.kind != .mainStack, thread.threadPointer > pointer, thread.threadPointer < end {
         end = min(end, controlBlockEnd)
       }
-      let redZone = min(pointer - found.range.lowerBound, thread.isSelf ? 0 : 128)
+      let redZone = min(pointer - found.range.lowerBound, thread.isSelf || isArm64 ? 0 : 128)
       stack = pointer - redZone..<end
     }
     var threadLocal: Range<UInt64>?
     if thread.threadPointer != 0, let found = region(at: thread.threadPointer, regions) {
-      let size = min(staticTLSSize, thread.threadPointer - found.range.lowerBound)
+      let size = min(bytesBelow, thread.threadPointer - found.range.lowerBound)
       threadLocal = thread.threadPointer - size..<min(found.range.upperBound, controlBlockEnd)
     }
     return (stackRegion, stack, threadLocal)

@@ -14,13 +14,17 @@ package final class ThreadFrames {
   }
 
   private let unwinder: StackUnwinder
+  /// Whether the unwinder knows the registers of the processor that the image is from.
+  private let isKnownProcessor: Bool
 
   /// The DWARF numbers of the registers that a heap image holds for each thread, in the order of `lt_snapshot_thread`:
   /// rax, rbx, rcx, rdx, rsi, rdi, rbp, r8 to r15. Source: System V ABI, AMD64 supplement, figure 3.36.
   private static let recorded = [0, 3, 2, 1, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15]
 
   /// - Parameter contents: the files of the loaded images. The unwind tables come from these files.
-  package init(_ contents: ImageContents, image: HeapImage) {
+  /// - Parameter isArm64: whether the image is from arm64.
+  package init(_ contents: ImageContents, image: HeapImage, isArm64: Bool = false) {
+    isKnownProcessor = !isArm64
     let memory = ImageBackedMemory(images: contents, captured: Words(image: image))
     let codes = contents.images.compactMap { image in
       image.unwindTable.map {
@@ -34,7 +38,7 @@ package final class ThreadFrames {
   /// Returns the code addresses of a thread's active functions, from the innermost to the thread's start function.
   /// `nil` unless all functions are found. For callers, the addresses are return addresses.
   package func addresses(of thread: SnapshotThread) -> [UInt64]? {
-    guard let stackPointer = thread.stackPointer else { return nil }
+    guard isKnownProcessor, let stackPointer = thread.stackPointer else { return nil }
     var registers = StackUnwinder.Registers()
     // A register that does not look like a pointer is recorded as 0.
     for (number, value) in zip(Self.recorded, thread.registers) where value != 0 { registers[number] = value }

@@ -17,7 +17,7 @@ final class FindingNaming {
   /// The package that contains a Swift module; nil for the program's own modules.
   var modulePackages: [String: String?] = [:]
   let naming: any FrameNaming
-  private let sites: [SiteKey]
+  private let sites: AllocationSites
   /// The stacks of sampled blocks, by the block's address. Only for a light trace.
   private let sampledStacks: [UInt64: StackID]
   private let wrappers: AllocationWrappers
@@ -38,7 +38,8 @@ final class FindingNaming {
   /// `frameLimit`: the maximum number of frames that are named for whole stacks. After that, only the innermost frames
   /// of a stack are named. `ownModules`: Swift modules that the user declared as the program's own.
   init(
-    _ graph: ObjectGraph, definitions: TraceDefinitions, clock: TraceClock, sites: [SiteKey], naming: any FrameNaming,
+    _ graph: ObjectGraph, definitions: TraceDefinitions, clock: TraceClock, sites: AllocationSites,
+    naming: any FrameNaming,
     frameLimit: Int = .max, ownModules: Set<String> = [], sampledStacks: [UInt64: StackID] = [:]
   ) {
     self.sampledStacks = sampledStacks

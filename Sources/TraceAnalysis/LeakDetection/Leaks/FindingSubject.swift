@@ -73,17 +73,17 @@ struct SubjectSearch {
       candidates[type, default: [:]][wrapper, default: Candidate()].nodes.append(object)
       candidates[type]?[wrapper]?.depths += depth
     }
-    let told = candidates.filter {
+    let frequent = candidates.filter {
       Double($0.value.count) >= Self.ownShare * Double(looked.count) && $0.value[sample] != nil
     }
     func order(_ type: UInt32) -> (Double, String) {
-      let candidates = told[type].map { Array($0.values) } ?? []
+      let candidates = frequent[type].map { Array($0.values) } ?? []
       let objects = candidates.reduce(0) { $0 + $1.nodes.count }
       return (
         Double(candidates.reduce(0) { $0 + $1.depths }) / Double(max(1, objects)), graph.types[Int(type)].qualifiedName
       )
     }
-    guard let type = told.keys.min(by: { order($0) < order($1) }), let holders = told[type],
+    guard let type = frequent.keys.min(by: { order($0) < order($1) }), let holders = frequent[type],
       let shown = holders[sample]?.nodes.first
     else { return nil }
     let nodes = Set(holders.values.flatMap(\.nodes))

@@ -11,7 +11,7 @@ package final class HeapModel {
   package let graph: ObjectGraph
   /// The sums over the trace. The trace's live blocks are in `graph`.
   let trace: AllocationAnalysis
-  let sites: [SiteKey]
+  let sites: AllocationSites
   /// The program's scopes and expectations, without objects that may have ended without an event.
   package let statements: ProgramStatements
   let activations: Activations
@@ -48,11 +48,11 @@ package final class HeapModel {
         }
         return frames?.addresses(of: thread)
       })
-    let keys = trace.sites.map { SiteKey(operation: $0.operation, stack: $0.stack, type: $0.type) }
-    sites = keys
+    let sites = trace.sites
+    self.sites = sites
     let types = definitions.types
     let hasListedBlocks = Self.hasListedBlocks(trace)
-    func isListed(_ block: LiveBlock) -> Bool { hasListedBlocks && keys[Int(block.site.rawValue)].stack == .empty }
+    func isListed(_ block: LiveBlock) -> Bool { hasListedBlocks && sites[Int(block.site.rawValue)].stack == .empty }
     // Events start at the fork; the allocator's metadata also covers older blocks.
     lacksThreads = definitions.process.lacksThreads && snapshot.isListed
     let typeTables =
@@ -61,17 +61,17 @@ package final class HeapModel {
     graph = ObjectGraphBuilder.build(
       snapshot, heap: heap, image: image, roots: roots,
       typeOf: { block in
-        let key = keys[Int(block.site.rawValue)]
+        let key = sites[Int(block.site.rawValue)]
         return (key.operation == .object ? types[key.type] : nil, key.operation)
       },
       contents: {
         typeTables?.contains($0) == true
-          ? .typeRecords : codeFacts.contents(ofBlocksAllocatedBy: keys[Int($0.site.rawValue)].stack)
+          ? .typeRecords : codeFacts.contents(ofBlocksAllocatedBy: sites[Int($0.site.rawValue)].stack)
       }, layouts: layouts,
       mainModule: moduleName(ofImage: definitions.process.executable), gaps: trace.gaps,
       lacksThreads: lacksThreads, isListed: isListed)
     statements = trace.statements.without(graph) {
-      codeFacts.isOneTimeInitialization(keys[Int($0.site.rawValue)].stack)
+      codeFacts.isOneTimeInitialization(sites[Int($0.site.rawValue)].stack)
     }
     activations = Self.left(trace.activationsAtSnapshot, snapshot, graph.roots, definitions)
     var sums = trace

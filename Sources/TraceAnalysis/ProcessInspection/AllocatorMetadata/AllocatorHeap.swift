@@ -84,7 +84,7 @@ extension AllocatorRecord {
       figures: withUnsafeBytes(of: allocator.figures) { Array($0.bindMemory(to: UInt64.self)) },
       pins: withUnsafeBytes(of: allocator.pins) { pins in
         pins.bindMemory(to: lt_allocator_pin.self).prefix(Int(allocator.pinCount)).map {
-          Pin(freeBelow: $0.freeBelow, freeBehind: $0.freeBehind, address: $0.address, bytes: $0.bytes)
+          Pin(freeBelow: $0.freeBelow, freeAbove: $0.freeAbove, address: $0.address, bytes: $0.bytes)
         }
       })
   }

@@ -19,15 +19,16 @@ package struct LiveCurve: Hashable, Sendable {
 
 /// The curves of all sites. Each curve begins with the site's first block.
 ///
-/// A curve has at most `intervals` intervals; their length doubles when the site's life outgrows them. A site gets a
-/// curve only when it has a live block at the end of an interval; most sites of most programs never do. Memory: one
-/// cache line for each curve. Amortised constant time for each event. Copies share the curves, as with a class.
+/// A curve has at most `intervals` intervals; their length doubles when the site's life outgrows them. As long as a site
+/// has at most one live block at the end of each interval, the site's own row has the curve: a bit for each interval.
+/// That is so for most sites of most programs. Other curves take a cache line each. Amortised constant time for each
+/// event. Copies share the curves, as with a class.
 package struct LiveCurves: BitwiseCopyable {
   package static let intervals = 32
   /// A curve's first intervals have at least 2^4 events: shorter intervals would show single calls.
   private static let firstShift = 4
   /// The first intervals also have at least 1/1024 (2^-10) of the events before the site's first block. A site that
-  /// lives for less than this part of a long run needs no curve.
+  /// lives for less than this part of a long run needs no finer curve.
   private static let shareOfRun = 10
 
   /// A packed count for each interval; see `packed`.
@@ -35,10 +36,13 @@ package struct LiveCurves: BitwiseCopyable {
 
   /// The interval that a site has reached in its curve. A part of the site's row.
   struct Position: BitwiseCopyable {
-    /// The index of the curve plus 1; 0 while all counts of the curve would be 0.
+    /// If `isApart`, the index of the curve. Otherwise the curve: bit n is set if a block was live at the end of
+    /// interval n.
     fileprivate var curve: UInt32 = 0
-    fileprivate var interval: UInt16 = 0
-    fileprivate var shift: UInt16 = 0
+    fileprivate var interval: UInt8 = 0
+    fileprivate var shift: UInt8 = 0
+    /// True if the counts are in the table of curves.
+    fileprivate var isApart = false
   }
 
   private let curves: RowTable<Counts>
@@ -48,7 +52,7 @@ package struct LiveCurves: BitwiseCopyable {
   /// Returns the beginning of the curve of a site whose first block comes after `ordinal` events of the process.
   static func begin(at ordinal: UInt64) -> Position {
     var position = Position()
-    position.shift = UInt16(max(firstShift, 64 - ordinal.leadingZeroBitCount - shareOfRun))
+    position.shift = UInt8(max(firstShift, 64 - ordinal.leadingZeroBitCount - shareOfRun))
     return position
   }
 
@@ -63,41 +67,70 @@ package struct LiveCurves: BitwiseCopyable {
   private func leaveInterval(_ position: inout Position, age: UInt64, live: UInt64) {
     var shift = UInt64(position.shift)
     // An event that had to wait for another thread's event may have a lower age than the previous one.
-    guard age >> shift > UInt64(position.interval) else { return }
-    while age >> shift >= UInt64(Self.intervals) { shift += 1 }
-    if live > 0 || position.curve > 0 {
-      settle(&position, shift: shift, interval: Int(age >> shift), live: Self.packed(live))
+    guard age &>> shift > UInt64(position.interval) else { return }
+    while age &>> shift >= UInt64(Self.intervals) { shift &+= 1 }
+    let interval = Int(truncatingIfNeeded: age &>> shift)
+    let step = Int(truncatingIfNeeded: shift) &- Int(position.shift)
+    if live > 1, !position.isApart { move(&position) }
+    if position.isApart {
+      settle(position, step: step, interval: interval, live: Self.packed(live))
+    } else {
+      position.curve = Self.settled(position, step: step, interval: interval, live: UInt32(truncatingIfNeeded: live))
     }
-    position.shift = UInt16(shift)
-    position.interval = UInt16(age >> shift)
+    position.shift = UInt8(truncatingIfNeeded: shift)
+    position.interval = UInt8(truncatingIfNeeded: interval)
   }
 
-  /// Fills the intervals before `interval` with `live`, because nothing changed there. Lengthens all intervals to
-  /// 2^`shift` events.
-  private func settle(_ position: inout Position, shift: UInt64, interval: Int, live: UInt16) {
-    if position.curve == 0 {
-      let index = curves.count
-      curves.reach(index)
-      curves[index].pointee = Counts()
-      position.curve = UInt32(index + 1)
+  /// Returns the number of intervals that stay known if 2^`step` intervals become one.
+  private static func known(_ position: Position, step: Int) -> Int {
+    step < 8 ? Int(position.interval) >> step : 0
+  }
+
+  /// Returns the bits of a curve after `settle`. `live`: 0 or 1.
+  private static func settled(_ position: Position, step: Int, interval: Int, live: UInt32) -> UInt32 {
+    var bits = position.curve
+    var known = Int(position.interval)
+    if step > 0 {
+      known = Self.known(position, step: step)
+      var joined: UInt32 = 0
+      for long in 0..<known { joined |= (bits &>> UInt32(((long + 1) << step) - 1) & 1) &<< UInt32(long) }
+      bits = joined
     }
-    curves[Int(position.curve) - 1].withMemoryRebound(to: UInt16.self, capacity: Self.intervals) { counts in
-      let step = shift - UInt64(position.shift)
+    let below = { (count: Int) in UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(count)) &- 1) }
+    return live == 0 || known >= interval ? bits : bits | below(interval) & ~below(known)
+  }
+
+  /// Fills the intervals before `interval` with `live`, because nothing changed there. Joins 2^`step` intervals into
+  /// one. A long interval gets the count of the last short interval in it.
+  private func settle(_ position: Position, step: Int, interval: Int, live: UInt16) {
+    curves[Int(position.curve)].withMemoryRebound(to: UInt16.self, capacity: Self.intervals) { counts in
       var known = Int(position.interval)
       if step > 0 {
-        // A long interval gets the count of the last short interval in it.
-        let whole = step < 16 ? known >> Int(step) : 0
-        for long in 0..<whole { counts[long] = counts[((long + 1) << Int(step)) - 1] }
-        known = whole
+        known = Self.known(position, step: step)
+        for long in 0..<known { counts[long] = counts[((long + 1) << step) - 1] }
       }
       if known < interval { for empty in known..<interval { counts[empty] = live } }
     }
   }
 
+  /// Moves a curve from the site's row to the table.
+  private func move(_ position: inout Position) {
+    let index = curves.count
+    curves.reach(index)
+    curves[index].pointee = Self.counts(position.curve)
+    (position.curve, position.isApart) = (UInt32(index), true)
+  }
+
+  private static func counts(_ bits: UInt32) -> Counts {
+    var counts = Counts()
+    for interval in 0..<intervals { counts[interval] = UInt16(bits >> UInt32(interval) & 1) }
+    return counts
+  }
+
   /// Returns the curve of a site at the end of the replay. `start`: events of the process before the site's first
   /// block. `live`: the site's live blocks at the end.
   func curve(_ position: Position, start: UInt64, live: UInt64) -> LiveCurve {
-    let counts = position.curve == 0 ? Counts() : curves[Int(position.curve) - 1].pointee
+    let counts = position.isApart ? curves[Int(position.curve)].pointee : Self.counts(position.curve)
     let settled = (0...Int(position.interval)).map {
       $0 < Int(position.interval) ? UInt32(Self.unpacked(counts[$0])) : UInt32(clamping: live)
     }

@@ -1,21 +1,21 @@
 // Lifetimes of the blocks of each allocation site, and the activations within which they end.
 
+import CPrefetch
+
 /// The lifetimes of a site's blocks, up to the moment of a snapshot. Several sites of a family can be added up.
 package struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
   /// The number of blocks that were made, and the number of them that ended.
   package var births: UInt64 = 0
   package var deaths: UInt64 = 0
-  /// The times when the first and the last block were made, in ticks.
+  /// The time when the first block was made, in ticks.
   package var firstBirth: UInt64 = 0
-  package var lastBirth: UInt64 = 0
-  /// The time of the last end of a block, in ticks.
-  package var lastDeath: UInt64 = 0
+  /// The latest time when a block was made or ended, in ticks.
+  package var lastTime: UInt64 = 0
   /// Events of the process before the last end of a block.
   package var lastDeathOrdinal: UInt64 = 0
-  /// Events of the process before the first birth, before the last birth, and summed over all births.
+  /// Events of the process before the first birth, and before the last birth.
   package var firstOrdinal: UInt64 = 0
   package var lastOrdinal: UInt64 = 0
-  var ordinalSum: UInt64 = 0
   /// The longest life of a block that ended, in ticks and in events of the process. Accurate to 24 bits.
   package var longestDuration: UInt64 = 0
   package var longestWork: UInt64 = 0
@@ -41,13 +41,11 @@ package struct SiteLifetime: Hashable, Sendable, BitwiseCopyable {
     if b.births == 0 { return }
     a.firstBirth = a.births == 0 ? b.firstBirth : min(a.firstBirth, b.firstBirth)
     a.firstOrdinal = a.births == 0 ? b.firstOrdinal : min(a.firstOrdinal, b.firstOrdinal)
-    a.lastDeath = max(a.lastDeath, b.lastDeath)
+    a.lastTime = max(a.lastTime, b.lastTime)
     a.lastDeathOrdinal = max(a.lastDeathOrdinal, b.lastDeathOrdinal)
-    a.lastBirth = max(a.lastBirth, b.lastBirth)
     a.lastOrdinal = max(a.lastOrdinal, b.lastOrdinal)
     a.births &+= b.births
     a.deaths &+= b.deaths
-    a.ordinalSum &+= b.ordinalSum
     a.longestDuration = max(a.longestDuration, b.longestDuration)
     a.longestWork = max(a.longestWork, b.longestWork)
     a.departures += b.departures
@@ -76,10 +74,6 @@ package struct DepartureCounts: Hashable, Sendable, BitwiseCopyable {
       $0.1 > 0
     }
   }
-
-  /// The distance of the first slot.
-  @inline(__always)
-  fileprivate var first: UInt32 { distances.0 }
 
   @inline(__always)
   package mutating func add(_ distance: UInt32, count: UInt32 = 1) {
@@ -302,39 +296,81 @@ private struct FewDurations: BitwiseCopyable {
   }
 }
 
+/// Departures with at most one distance, in a quarter of the space of `DepartureCounts`. Most sites have one distance;
+/// the others get full `DepartureCounts`.
+private struct OneDeparture: BitwiseCopyable {
+  /// `elsewhere` if full `DepartureCounts` replaced this count.
+  private var distance: UInt32 = 0
+  /// The count, or the index of the full `DepartureCounts`.
+  private var count: UInt32 = 0
+
+  /// No stack is as deep as this distance.
+  private static var elsewhere: UInt32 { .max }
+
+  @inline(__always)
+  mutating func add(_ distance: Int, _ many: RowTable<DepartureCounts>) {
+    let distance = UInt32(truncatingIfNeeded: max(0, distance))
+    if self.distance == distance, count > 0, distance != Self.elsewhere {
+      count &+= 1
+    } else {
+      addRarely(distance, many)
+    }
+  }
+
+  @inline(never)
+  private mutating func addRarely(_ distance: UInt32, _ many: RowTable<DepartureCounts>) {
+    if self.distance == Self.elsewhere {
+      many[Int(count)].pointee.add(distance)
+    } else if count == 0, distance != Self.elsewhere {
+      (self.distance, count) = (distance, 1)
+    } else {
+      let index = many.count
+      many.reach(index)
+      many[index].pointee = all(many)
+      many[index].pointee.add(distance)
+      (self.distance, count) = (Self.elsewhere, UInt32(index))
+    }
+  }
+
+  func all(_ many: RowTable<DepartureCounts>) -> DepartureCounts {
+    if distance == Self.elsewhere { return many[Int(count)].pointee }
+    var result = DepartureCounts()
+    if count > 0 { result.add(distance, count: count) }
+    return result
+  }
+}
+
 /// Records the births and deaths of each site's blocks, up to a moment. Later events are ignored, because the results
 /// are compared with a snapshot.
 ///
 /// Copies share their rows, as with a class. An event takes constant time, or the logarithm of the stack's depth if a
 /// departure is counted.
 struct SiteLifetimes: ReplayObserver {
-  /// A `SiteLifetime` in three cache lines: the fields that births change, the fields that deaths change, and the
-  /// fields that both change.
+  /// A `SiteLifetime` in two cache lines. Births, except for the first, use only the first line.
   private struct Row: BitwiseCopyable {
     var births: UInt64 = 0
-    var firstBirth: UInt64 = 0
-    var firstOrdinal: UInt64 = 0
-    var lastBirth: UInt64 = 0
-    var lastOrdinal: UInt64 = 0
-    var ordinalSum: UInt64 = 0
-    var gaps = DepartureCounts()
-    var departures = DepartureCounts()
     var deaths: UInt64 = 0
-    var lastDeath: UInt64 = 0
-    var lastDeathOrdinal: UInt64 = 0
+    var firstOrdinal: UInt64 = 0
+    var lastOrdinal: UInt64 = 0
+    var lastTime: UInt64 = 0
+    var position = LiveCurves.Position()
+    var gaps = OneDeparture()
     /// Depth of the site's stack, in frames.
     var depth: UInt32 = 0
     var longestDuration: Float = 0
-    var longestWork: Float = 0
-    var position = LiveCurves.Position()
+    var firstBirth: UInt64 = 0
+    var lastDeathOrdinal: UInt64 = 0
+    var departures = OneDeparture()
     var durations = FewDurations()
     var work = FewDurations()
+    var longestWork: Float = 0
   }
 
   private let memory = TableOwner()
   private let rows: RowTable<Row>
-  /// Durations of sites whose rows have no room for them.
+  /// Durations and departures of sites whose rows have no room for them.
   private let durations: RowTable<DurationCounts>
+  private let departures: RowTable<DepartureCounts>
   private let curves: LiveCurves
   /// The replay's tracker. The replay keeps it alive, so it is not retained here.
   private let activations: Unmanaged<ActivationTracker>
@@ -344,6 +380,7 @@ struct SiteLifetimes: ReplayObserver {
   init(_ activations: ActivationTracker, until end: UInt64?) {
     rows = RowTable(blank: Row(), ownedBy: memory)
     durations = RowTable(blank: DurationCounts(), ownedBy: memory)
+    departures = RowTable(blank: DepartureCounts(), ownedBy: memory)
     curves = LiveCurves(ownedBy: memory)
     self.activations = Unmanaged.passUnretained(activations)
     self.end = end ?? .max
@@ -359,16 +396,14 @@ struct SiteLifetimes: ReplayObserver {
     lifetime.births = row.births
     lifetime.deaths = row.deaths
     lifetime.firstBirth = row.firstBirth
-    lifetime.lastBirth = row.lastBirth
-    lifetime.lastDeath = row.lastDeath
+    lifetime.lastTime = row.lastTime
     lifetime.lastDeathOrdinal = row.lastDeathOrdinal
     lifetime.firstOrdinal = row.firstOrdinal
     lifetime.lastOrdinal = row.lastOrdinal
-    lifetime.ordinalSum = row.ordinalSum
     lifetime.longestDuration = UInt64(row.longestDuration)
     lifetime.longestWork = UInt64(row.longestWork)
-    lifetime.departures = row.departures
-    lifetime.gaps = row.gaps
+    lifetime.departures = row.departures.all(departures)
+    lifetime.gaps = row.gaps.all(departures)
     lifetime.durations = row.durations.all(durations)
     lifetime.work = row.work.all(durations)
     return lifetime
@@ -411,12 +446,11 @@ struct SiteLifetimes: ReplayObserver {
       let shared = activations._withUnsafeGuaranteedRef {
         $0.sharedDepth(block.execution, since: row.pointee.lastOrdinal)
       }
-      row.pointee.gaps.add(UInt32(truncatingIfNeeded: max(0, Int(row.pointee.depth) &- shared)))
+      row.pointee.gaps.add(Int(row.pointee.depth) &- shared, departures)
     }
     row.pointee.births = births &+ 1
-    row.pointee.lastBirth = block.birthTime
+    row.pointee.lastTime = max(row.pointee.lastTime, block.birthTime)
     row.pointee.lastOrdinal = block.ordinal
-    row.pointee.ordinalSum &+= block.ordinal
   }
 
   @inline(__always)
@@ -430,7 +464,7 @@ struct SiteLifetimes: ReplayObserver {
       &row.pointee.position, age: ordinal > first ? ordinal &- first : 0, live: row.pointee.births &- row.pointee.deaths
     )
     row.pointee.deaths = deaths
-    row.pointee.lastDeath = event.time
+    row.pointee.lastTime = max(row.pointee.lastTime, event.time)
     row.pointee.lastDeathOrdinal = ordinal
     // Clocks of two processors disagree a little, so a free may seem to precede its allocation.
     let duration = event.time > block.birthTime ? event.time &- block.birthTime : 0
@@ -442,7 +476,7 @@ struct SiteLifetimes: ReplayObserver {
     // Later departures differ little from the first ones, so only one in 16 is counted.
     if deaths > SiteLifetime.fullCount, deaths & 15 != 0 { return }
     let shared = activations._withUnsafeGuaranteedRef { $0.sharedDepth(block.execution, since: block.ordinal) }
-    row.pointee.departures.add(UInt32(truncatingIfNeeded: max(0, Int(row.pointee.depth) &- shared)))
+    row.pointee.departures.add(Int(row.pointee.depth) &- shared, departures)
   }
 
   @inline(__always)
@@ -453,9 +487,11 @@ struct SiteLifetimes: ReplayObserver {
   }
 
   @inline(__always)
-  func prefetchBlock(of site: SiteID) -> UInt64 {
+  func prefetchBlock(of site: SiteID) {
     let row = rows[Int(site.rawValue)]
-    return row.pointee.births &+ row.pointee.deaths &+ UInt64(row.pointee.departures.first)
+    lt_prefetch(row)
+    // The row has two cache lines.
+    lt_prefetch(UnsafeRawPointer(row) + 64)
   }
 
   @inline(__always) mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {}

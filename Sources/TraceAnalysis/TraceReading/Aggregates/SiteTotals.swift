@@ -1,5 +1,7 @@
 // Totals of each allocation site.
 
+import CPrefetch
+
 /// Sums over the blocks of one site.
 package struct SiteTotal: Codable, Hashable, Sendable, BitwiseCopyable {
   package var allocatedBlocks: UInt64 = 0
@@ -196,14 +198,13 @@ package struct SiteTotals: ReplayObserver {
   }
 
   @inline(__always)
-  package func prefetchBlock(of site: SiteID) -> UInt64 {
-    let row = rows[Int(site.rawValue)]
-    return row.pointee.peakNumber
+  package func prefetchBlock(of site: SiteID) {
+    lt_prefetch(rows[Int(site.rawValue)])
   }
 
   @inline(__always)
-  package func prefetchReference(to site: SiteID) -> UInt64 {
-    Int(site.rawValue) < references.count ? references[Int(site.rawValue)].pointee.retains : 0
+  package func prefetchReference(to site: SiteID) {
+    if Int(site.rawValue) < references.count { lt_prefetch(references[Int(site.rawValue)]) }
   }
 
   @inline(__always)

@@ -14,13 +14,13 @@ package struct AllocatorRecord: Hashable, Sendable {
   package struct Pin: Hashable, Sendable {
     /// Free bytes in the arena below the block, and from the block's end to the arena's end.
     package var freeBelow: UInt64
-    package var freeBehind: UInt64
+    package var freeAbove: UInt64
     package var address: UInt64
     package var bytes: UInt64
 
-    package init(freeBelow: UInt64, freeBehind: UInt64, address: UInt64, bytes: UInt64) {
+    package init(freeBelow: UInt64, freeAbove: UInt64, address: UInt64, bytes: UInt64) {
       self.freeBelow = freeBelow
-      self.freeBehind = freeBehind
+      self.freeAbove = freeAbove
       self.address = address
       self.bytes = bytes
     }
@@ -120,7 +120,7 @@ extension AllocatorRecord {
       guard let below = cursor.varint(), let behind = cursor.varint(), let address = cursor.varint(),
         let bytes = cursor.varint()
       else { return nil }
-      pins.append(Pin(freeBelow: below, freeBehind: behind, address: address, bytes: bytes))
+      pins.append(Pin(freeBelow: below, freeAbove: behind, address: address, bytes: bytes))
     }
     self.init(time: time, kind: kind, figures: figures, pins: pins)
   }
@@ -133,6 +133,6 @@ extension AllocatorRecord {
     fields.varint(UInt64(figures.count))
     for figure in figures { fields.varint(figure) }
     fields.varint(UInt64(pins.count))
-    for pin in pins { for value in [pin.freeBelow, pin.freeBehind, pin.address, pin.bytes] { fields.varint(value) } }
+    for pin in pins { for value in [pin.freeBelow, pin.freeAbove, pin.address, pin.bytes] { fields.varint(value) } }
   }
 }

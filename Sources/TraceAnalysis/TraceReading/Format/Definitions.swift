@@ -149,7 +149,7 @@ package struct TraceDefinitions: Sendable {
   package let stacks = StackTree()
   package internal(set) var types: [UInt32: TraceType] = [:]
   package internal(set) var images: [TraceImage] = []
-  internal(set) var clockSamples: [ClockSample] = []
+  var clockSamples: [ClockSample] = []
   /// In order of time.
   package internal(set) var memorySamples: [MemorySample] = []
   /// The allocators' states at images, in order of time.

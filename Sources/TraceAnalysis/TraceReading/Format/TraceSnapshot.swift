@@ -135,7 +135,10 @@ package struct TraceSnapshot: Hashable, Sendable {
   var lacksBlocks = false
   /// True if the recorder sampled. The image's blocks then come from a list, not from events.
   package var isListed = false
-  /// The number of bytes below a thread pointer that hold thread-local variables.
+  /// True if the process ran on arm64.
+  package var isArm64 = false
+  /// The number of bytes next to a thread pointer that hold thread-local variables. They lie below it, on arm64 above
+  /// it.
   package var staticTLSSize: UInt64
   package var threads: [SnapshotThread]
   /// In order of address, without overlaps.
@@ -206,12 +209,19 @@ package struct TraceSnapshot: Hashable, Sendable {
 }
 
 extension TraceSnapshot {
+  /// The bytes of a thread in the format.
+  private static func threadSize(isArm64: Bool) -> Int {
+    MemoryLayout<lt_snapshot_thread_state>.size
+      + 8 * Int(isArm64 ? LT_SNAPSHOT_REGISTERS_ARM64 : LT_SNAPSHOT_REGISTERS_X86_64)
+  }
+
   /// Nil if the payload is shorter than its header states.
   init?(decoding bytes: UnsafeRawBufferPointer) {
     let headSize = MemoryLayout<lt_snapshot>.size
     guard bytes.count >= headSize else { return nil }
     let head = bytes.loadUnaligned(as: lt_snapshot.self)
-    let threadSize = MemoryLayout<lt_snapshot_thread>.size
+    isArm64 = head.flags & UInt32(LT_SNAPSHOT_ARM64) != 0
+    let threadSize = Self.threadSize(isArm64: isArm64)
     let regionSize = MemoryLayout<lt_snapshot_region>.size
     let threadsEnd = headSize + Int(head.threadCount) * threadSize
     let regionsEnd = threadsEnd + Int(head.regionCount) * regionSize
@@ -230,9 +240,12 @@ extension TraceSnapshot {
     isListed = head.flags & UInt32(LT_SNAPSHOT_LISTED) != 0
     staticTLSSize = head.staticTLSSize
     threads = (0..<Int(head.threadCount)).map { index in
-      var thread = bytes.loadUnaligned(fromByteOffset: headSize + index * threadSize, as: lt_snapshot_thread.self)
+      let start = headSize + index * threadSize
+      let thread = bytes.loadUnaligned(fromByteOffset: start, as: lt_snapshot_thread_state.self)
       let isKnown = thread.flags & UInt32(LT_SNAPSHOT_THREAD_REGISTERS) != 0
-      var registers = withUnsafeBytes(of: &thread.registers) { Array($0.bindMemory(to: UInt64.self)) }
+      var registers = stride(from: MemoryLayout<lt_snapshot_thread_state>.size, to: threadSize, by: 8).map {
+        bytes.loadUnaligned(fromByteOffset: start + $0, as: UInt64.self)
+      }
       while registers.last == 0 { registers.removeLast() }
       return SnapshotThread(
         osThread: thread.osThread, stackPointer: isKnown ? thread.stackPointer : nil,
@@ -267,13 +280,14 @@ extension TraceSnapshot {
       | (hasCaseBytes ? UInt32(LT_SNAPSHOT_CASE_BYTES) : 0)
       | (hasValueCaseBytes ? UInt32(LT_SNAPSHOT_VALUE_CASE_BYTES) : 0)
       | (lacksBlocks ? UInt32(LT_SNAPSHOT_BLOCKS_MISSING) : 0) | (isListed ? UInt32(LT_SNAPSHOT_LISTED) : 0)
+      | (isArm64 ? UInt32(LT_SNAPSHOT_ARM64) : 0)
     head.threadCount = UInt32(threads.count)
     head.regionCount = UInt32(regions.count)
     head.labelSize = UInt32(label.utf8.count)
     head.staticTLSSize = staticTLSSize
     var bytes = rawBytes(of: head)
     for thread in threads {
-      var raw = lt_snapshot_thread()
+      var raw = lt_snapshot_thread_state()
       raw.osThread = thread.osThread
       raw.flags =
         (thread.stackPointer != nil ? UInt32(LT_SNAPSHOT_THREAD_REGISTERS) : 0)
@@ -282,12 +296,9 @@ extension TraceSnapshot {
       raw.stackPointer = thread.stackPointer ?? 0
       raw.threadPointer = thread.threadPointer
       raw.instructionPointer = thread.instructionPointer
-      withUnsafeMutableBytes(of: &raw.registers) { buffer in
-        for (index, value) in thread.registers.prefix(16).enumerated() {
-          buffer.storeBytes(of: value, toByteOffset: index * 8, as: UInt64.self)
-        }
-      }
       bytes += rawBytes(of: raw)
+      let count = (Self.threadSize(isArm64: isArm64) - MemoryLayout<lt_snapshot_thread_state>.size) / 8
+      for index in 0..<count { bytes += rawBytes(of: index < thread.registers.count ? thread.registers[index] : 0) }
     }
     for region in regions { bytes += rawBytes(of: region.raw) }
     return bytes + Array(label.utf8)

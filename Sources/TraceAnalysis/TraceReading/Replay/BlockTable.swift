@@ -1,5 +1,7 @@
 // The live blocks of a replay, by address.
 
+import CPrefetch
+
 /// A hash table from address to block. It uses open addressing with linear probing, and its size is a power of two.
 /// Deletion shifts entries back (Knuth, TAOCP 3, 6.4, algorithm R). So the table needs no tombstones, and stays fast
 /// under any number of allocations and frees.
@@ -8,21 +10,22 @@
 /// neighbouring blocks at about the same time. The blocks themselves are in a pool and do not move: blocks that were
 /// allocated together stay together there.
 ///
-/// Expected constant time. Memory: 32 to 64 bytes for each of the most blocks that are live at the same time, besides
+/// Expected constant time. Memory: 16 to 32 bytes for each of the most blocks that are live at the same time, besides
 /// the 64 bytes of the block itself. Address 0 cannot be stored. Copies share the blocks, as with a class. For one
 /// thread at a time.
 struct BlockTable: BitwiseCopyable {
   private struct Slot: BitwiseCopyable {
-    /// 0 for an empty slot.
-    var address: UInt64
-    var place: UnsafeMutablePointer<Place>
+    /// See `part(of:)`. Few addresses have the same part, so a look-up seldom reads another block.
+    var part: UInt32
+    /// The number of the block's place; 0 for an empty slot.
+    var place: UInt32
   }
 
   /// The memory of one block in the pool: one cache line.
   private struct Place: BitwiseCopyable {
     var block: LiveBlock
-    /// If the block was removed: the place that was freed before this one.
-    var nextFree: UnsafeMutablePointer<Place>?
+    /// If the block was removed: the number of the place that was freed before this one; 0 for none.
+    var nextFree: UInt32
   }
 
   private struct Header: BitwiseCopyable {
@@ -30,13 +33,13 @@ struct BlockTable: BitwiseCopyable {
     var mask: Int
     var shift: UInt64
     var count = 0
-    /// The place that was freed last. It is reused first, because it is the most likely to be in the cache.
-    var firstFree: UnsafeMutablePointer<Place>?
-    /// A place that always exists and never holds a block.
-    var somePlace: UnsafeMutablePointer<Place>
+    /// The number of the place that was freed last. It is reused first, because it is the most likely to be in the
+    /// cache.
+    var firstFree: UInt32 = 0
   }
 
   private let header: UnsafeMutablePointer<Header>
+  /// Place 0 never holds a block.
   private let places: RowTable<Place>
 
   init(minimumCapacity: Int = 1024, ownedBy owner: TableOwner) {
@@ -44,13 +47,11 @@ struct BlockTable: BitwiseCopyable {
     while capacity < minimumCapacity * 2 { capacity *= 2 }
     let header = UnsafeMutablePointer<Header>.allocate(capacity: 1)
     places = RowTable(
-      blank: Place(block: LiveBlock(address: 0, size: 0, birthTime: 0, site: SiteID(0)), nextFree: nil), count: 1,
+      blank: Place(block: LiveBlock(address: 0, size: 0, birthTime: 0, site: SiteID(0)), nextFree: 0), count: 1,
       ownedBy: owner)
     header.initialize(
       to: Header(
-        slots: Self.allocate(capacity, vacant: places[0]), mask: capacity - 1,
-        shift: UInt64(64 - capacity.trailingZeroBitCount),
-        somePlace: places[0]))
+        slots: Self.allocate(capacity), mask: capacity - 1, shift: UInt64(64 - capacity.trailingZeroBitCount)))
     self.header = header
     owner.own {
       TableMemory.deallocate(header.pointee.slots)
@@ -58,118 +59,142 @@ struct BlockTable: BitwiseCopyable {
     }
   }
 
-  /// Empty slots also point to a place, because `prefetch` reads the place of an empty slot for address 0.
-  private static func allocate(_ capacity: Int, vacant place: UnsafeMutablePointer<Place>) -> UnsafeMutablePointer<Slot>
-  {
+  private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Slot> {
     let slots = TableMemory.allocate(Slot.self, capacity: capacity)
-    slots.initialize(repeating: Slot(address: 0, place: place), count: capacity)
+    slots.initialize(repeating: Slot(part: 0, place: 0), count: capacity)
     return slots
   }
 
   @inline(__always)
   var count: Int { header.pointee.count }
 
-  /// Returns the first slot for an address. The 32 possible blocks of half a KiB of heap stay together; the
+  /// Returns 32 bits of an address without its last four bits. The higher bits are folded into the lower ones, so that
+  /// blocks at the same place of different gigabytes have different parts.
+  @inline(__always)
+  private static func part(of address: UInt64) -> UInt32 {
+    UInt32(truncatingIfNeeded: address &>> 4 ^ address &>> 36)
+  }
+
+  /// Returns the first slot for a part of an address. The 32 possible blocks of half a KiB of heap stay together; the
   /// multiplication spreads such groups over the table.
   @inline(__always)
-  private static func home(_ address: UInt64, _ header: UnsafeMutablePointer<Header>) -> Int {
-    let place = ((address >> 9) &* 0x9E37_79B9_7F4A_7C15) &>> header.pointee.shift
-    return Int(truncatingIfNeeded: place &+ (address >> 4 & 31)) & header.pointee.mask
+  private static func home(_ part: UInt32, _ header: UnsafeMutablePointer<Header>) -> Int {
+    let place = (UInt64(part &>> 5) &* 0x9E37_79B9_7F4A_7C15) &>> header.pointee.shift
+    return Int(truncatingIfNeeded: place &+ UInt64(part & 31)) & header.pointee.mask
+  }
+
+  /// Returns the block of a place. A place begins with its `LiveBlock`, so both have the same address.
+  @inline(__always)
+  private func block(_ place: UInt32) -> UnsafeMutablePointer<LiveBlock> {
+    UnsafeMutableRawPointer(places[Int(place)]).assumingMemoryBound(to: LiveBlock.self)
+  }
+
+  /// Returns the slot of an address: the slot of the block that is live there, or the empty slot for a new block.
+  @inline(__always)
+  private func probe(_ address: UInt64) -> (slot: Int, isLive: Bool) {
+    let slots = header.pointee.slots
+    let mask = header.pointee.mask
+    let part = Self.part(of: address)
+    var slot = Self.home(part, header)
+    while true {
+      let found = slots[slot]
+      if found.place == 0 { return (slot, false) }
+      if found.part == part, block(found.place).pointee.address == address { return (slot, true) }
+      slot = (slot &+ 1) & mask
+    }
   }
 
   /// Returns the live block at an address, valid until the block is removed; nil if no block is live there.
   @inline(__always)
   func find(_ address: UInt64) -> UnsafeMutablePointer<LiveBlock>? {
-    let slots = header.pointee.slots
-    let mask = header.pointee.mask
-    var slot = Self.home(address, header)
-    while true {
-      let found = slots[slot].address
-      if found == address { return address == 0 ? nil : Self.block(slots[slot].place) }
-      if found == 0 { return nil }
-      slot = (slot &+ 1) & mask
-    }
+    let (slot, isLive) = probe(address)
+    return isLive ? block(header.pointee.slots[slot].place) : nil
   }
 
-  /// Returns the block in the first slot for an address, or an unrelated place if this slot has another address. Does
-  /// not read the block.
+  /// Begins to load the first slot for an address.
   @inline(__always)
-  func prefetch(_ address: UInt64) -> UnsafePointer<LiveBlock> {
-    let slot = header.pointee.slots[Self.home(address, header)]
-    return UnsafePointer(Self.block(slot.address == address ? slot.place : header.pointee.somePlace))
+  func prefetchSlot(of address: UInt64) {
+    lt_prefetch(header.pointee.slots + Self.home(Self.part(of: address), header))
   }
 
-  /// Returns the block of a place. A place begins with its `LiveBlock`, so both have the same address.
+  /// Returns the block in the first slot for an address, which is another one or none if this slot has another address.
+  /// Does not read the block.
   @inline(__always)
-  private static func block(_ place: UnsafeMutablePointer<Place>) -> UnsafeMutablePointer<LiveBlock> {
-    UnsafeMutableRawPointer(place).assumingMemoryBound(to: LiveBlock.self)
+  func likelyBlock(at address: UInt64) -> UnsafePointer<LiveBlock> {
+    let part = Self.part(of: address)
+    let slot = header.pointee.slots[Self.home(part, header)]
+    return UnsafePointer(block(slot.part == part ? slot.place : 0))
   }
 
-  /// Adds a block at an address that is neither live nor 0. The result is valid until the block is removed.
+  /// Returns the index of the slot for a new block; nil if a block is live at the address. Valid until the next change
+  /// of the table.
   @inline(__always)
-  @discardableResult
-  func insert(_ block: LiveBlock) -> UnsafeMutablePointer<LiveBlock> {
-    let slots = header.pointee.slots
-    let mask = header.pointee.mask
-    var slot = Self.home(block.address, header)
-    while slots[slot].address != 0 { slot = (slot &+ 1) & mask }
+  func vacancy(for address: UInt64) -> Int? {
+    let (slot, isLive) = probe(address)
+    return isLive ? nil : slot
+  }
+
+  /// Adds a block to the vacant slot for its address, which must not be 0.
+  @inline(__always)
+  func insert(_ block: LiveBlock, at vacancy: Int) {
     let place = takePlace()
-    place.pointee.block = block
-    slots[slot] = Slot(address: block.address, place: place)
+    places[Int(place)].pointee.block = block
+    header.pointee.slots[vacancy] = Slot(part: Self.part(of: block.address), place: place)
     header.pointee.count &+= 1
-    if header.pointee.count &* 2 > mask { grow() }
-    return Self.block(place)
+    if header.pointee.count &* 2 > header.pointee.mask { grow() }
   }
 
+  /// Adds a block. No block must be live at its address, which must not be 0.
+  func insert(_ block: LiveBlock) { insert(block, at: probe(block.address).slot) }
+
   @inline(__always)
-  private func takePlace() -> UnsafeMutablePointer<Place> {
-    if let place = header.pointee.firstFree {
-      header.pointee.firstFree = place.pointee.nextFree
+  private func takePlace() -> UInt32 {
+    let place = header.pointee.firstFree
+    if place != 0 {
+      header.pointee.firstFree = places[Int(place)].pointee.nextFree
       return place
     }
     let number = places.count
     places.reach(number)
-    return places[number]
+    return UInt32(truncatingIfNeeded: number)
+  }
+
+  @inline(__always)
+  private func free(_ place: UInt32) {
+    places[Int(place)].pointee.nextFree = header.pointee.firstFree
+    header.pointee.firstFree = place
   }
 
   /// Removes and returns the block at an address; nil if there is none. The result can be read until the next `insert`.
   @inline(__always)
   func remove(_ address: UInt64) -> UnsafeMutablePointer<LiveBlock>? {
+    var (hole, isLive) = probe(address)
+    if !isLive { return nil }
     let slots = header.pointee.slots
     let mask = header.pointee.mask
-    var hole = Self.home(address, header)
-    while slots[hole].address != address || address == 0 {
-      if slots[hole].address == 0 { return nil }
-      hole = (hole &+ 1) & mask
-    }
     let place = slots[hole].place
-    place.pointee.nextFree = header.pointee.firstFree
-    header.pointee.firstFree = place
+    free(place)
     var slot = hole
     while true {
       slot = (slot &+ 1) & mask
-      let address = slots[slot].address
-      if address == 0 { break }
+      if slots[slot].place == 0 { break }
       // An entry may move into the hole unless its home lies cyclically between the hole and the entry.
-      if (slot &- Self.home(address, header)) & mask >= (slot &- hole) & mask {
+      if (slot &- Self.home(slots[slot].part, header)) & mask >= (slot &- hole) & mask {
         slots[hole] = slots[slot]
         hole = slot
       }
     }
-    slots[hole].address = 0
+    slots[hole].place = 0
     header.pointee.count &-= 1
-    return Self.block(place)
+    return block(place)
   }
 
   /// Removes all blocks, and frees most of the table. Otherwise, each removal after a short list would cost as much as
   /// after the longest one. Linear in the size of the table.
   func removeAll() {
     let old = header.pointee.slots
-    for index in 0...header.pointee.mask where old[index].address != 0 {
-      old[index].place.pointee.nextFree = header.pointee.firstFree
-      header.pointee.firstFree = old[index].place
-    }
-    header.pointee.slots = Self.allocate(Self.minCapacity, vacant: header.pointee.somePlace)
+    for index in 0...header.pointee.mask where old[index].place != 0 { free(old[index].place) }
+    header.pointee.slots = Self.allocate(Self.minCapacity)
     header.pointee.mask = Self.minCapacity - 1
     header.pointee.shift = UInt64(64 - Self.minCapacity.trailingZeroBitCount)
     header.pointee.count = 0
@@ -182,13 +207,13 @@ struct BlockTable: BitwiseCopyable {
   private func grow() {
     let old = header.pointee.slots
     let oldCapacity = header.pointee.mask + 1
-    let slots = Self.allocate(oldCapacity * 2, vacant: header.pointee.somePlace)
+    let slots = Self.allocate(oldCapacity * 2)
     header.pointee.slots = slots
     header.pointee.mask = oldCapacity * 2 - 1
     header.pointee.shift -= 1
-    for index in 0..<oldCapacity where old[index].address != 0 {
-      var slot = Self.home(old[index].address, header)
-      while slots[slot].address != 0 { slot = (slot + 1) & header.pointee.mask }
+    for index in 0..<oldCapacity where old[index].place != 0 {
+      var slot = Self.home(old[index].part, header)
+      while slots[slot].place != 0 { slot = (slot + 1) & header.pointee.mask }
       slots[slot] = old[index]
     }
     TableMemory.deallocate(old)
@@ -196,8 +221,8 @@ struct BlockTable: BitwiseCopyable {
 
   /// Calls `body` with every live block, in no particular order.
   func forEach(_ body: (LiveBlock) -> Void) {
-    for index in 0...header.pointee.mask where header.pointee.slots[index].address != 0 {
-      body(header.pointee.slots[index].place.pointee.block)
+    for index in 0...header.pointee.mask where header.pointee.slots[index].place != 0 {
+      body(block(header.pointee.slots[index].place).pointee)
     }
   }
 }

@@ -47,17 +47,16 @@ package protocol ReplayObserver {
   /// The program made a mark; `event.size` is the mark's index. `execution`: the execution that made the mark. `block`: the
   /// live block at the mark's address.
   mutating func marked(_ event: TraceEvent, execution: ExecutionID, block: LiveBlock?)
-  /// Prefetches the observer's data of a site, because a block of the site may be allocated or freed soon. Returns some
-  /// of the data, so that the compiler keeps the reads.
-  func prefetchBlock(of site: SiteID) -> UInt64
+  /// Prefetches the observer's data of a site, because a block of the site may be allocated or freed soon.
+  func prefetchBlock(of site: SiteID)
   /// Prefetches the observer's data of a site for a retain or release of a block, like `prefetchBlock(of:)`.
-  func prefetchReference(to site: SiteID) -> UInt64
+  func prefetchReference(to site: SiteID)
 }
 
 extension ReplayObserver {
   @inline(__always) package mutating func marked(_ event: TraceEvent, execution: ExecutionID, block: LiveBlock?) {}
-  @inline(__always) package func prefetchBlock(of site: SiteID) -> UInt64 { 0 }
-  @inline(__always) package func prefetchReference(to site: SiteID) -> UInt64 { 0 }
+  @inline(__always) package func prefetchBlock(of site: SiteID) {}
+  @inline(__always) package func prefetchReference(to site: SiteID) {}
 }
 
 /// Combines two observers into one.
@@ -94,10 +93,12 @@ package struct ObserverPair<First: ReplayObserver, Second: ReplayObserver>: Repl
     first.marked(event, execution: execution, block: block)
     second.marked(event, execution: execution, block: block)
   }
-  @inline(__always) package func prefetchBlock(of site: SiteID) -> UInt64 {
-    first.prefetchBlock(of: site) &+ second.prefetchBlock(of: site)
+  @inline(__always) package func prefetchBlock(of site: SiteID) {
+    first.prefetchBlock(of: site)
+    second.prefetchBlock(of: site)
   }
-  @inline(__always) package func prefetchReference(to site: SiteID) -> UInt64 {
-    first.prefetchReference(to: site) &+ second.prefetchReference(to: site)
+  @inline(__always) package func prefetchReference(to site: SiteID) {
+    first.prefetchReference(to: site)
+    second.prefetchReference(to: site)
   }
 }

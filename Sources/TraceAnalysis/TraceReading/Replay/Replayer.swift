@@ -1,5 +1,7 @@
 // The replay: rebuilds the heap from a trace's events.
 
+import CPrefetch
+
 /// Totals of one thread.
 package struct ThreadTotal: Hashable, Sendable, BitwiseCopyable {
   /// The thread's number in the trace, from 1.
@@ -25,8 +27,6 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   private var isListing: Bool
   /// True if `keptBlocks` shares the memory of `listing`, which must then not change any more.
   private var isListingKept = false
-  /// Receives the prefetched data, so that the compiler keeps the reads.
-  private let prefetched: UnsafeMutablePointer<UInt64>
   private let siteTable: SiteTable
   private let siteMemory = TableOwner()
   private let threads: RowTable<ThreadState>
@@ -80,7 +80,6 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     self.activations = activations
     tracker = Unmanaged.passUnretained(activations)
     blocks = BlockTable(ownedBy: memory)
-    prefetched = RowTable<UInt64>(blank: 0, count: 1, ownedBy: memory)[0]
     siteTable = SiteTable(limit: limits?.siteCount ?? .max, ownedBy: siteMemory)
     threads = RowTable(blank: ThreadState(total: ThreadTotal(number: 0)), ownedBy: memory)
     state = UnsafeMutablePointer(bitPattern: 64)!
@@ -233,13 +232,17 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   /// overlap. Small tables are in the cache anyway.
   @inline(__always)
   package func prefetch(_ events: UnsafeBufferPointer<TraceEvent>) {
-    if siteTable.count > 1 << 12 || (blocks.count > 1 << 16 && siteTable.count > 0) { warm(events) }
+    if siteTable.count > 1 << 12 || (blocks.count > 1 << 16 && siteTable.count > 0) { prefetchRows(events) }
   }
 
   /// Does each step for all events, without branches that depend on loaded data. So the processor can start later reads
   /// while it waits for earlier ones.
   @inline(never)
-  private func warm(_ events: UnsafeBufferPointer<TraceEvent>) {
+  private func prefetchRows(_ events: UnsafeBufferPointer<TraceEvent>) {
+    for index in 0..<events.count {
+      blocks.prefetchSlot(of: events[index].address)
+      siteTable.prefetchSlot(of: events[index].stack)
+    }
     withUnsafeTemporaryAllocation(of: UnsafePointer<LiveBlock>.self, capacity: events.count) { found in
       withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * events.count) { sites in
         let found = found.baseAddress!
@@ -249,22 +252,23 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
         let used = changed + events.count
         var changedCount = 0
         var usedCount = 0
-        for index in 0..<events.count { found[index] = blocks.prefetch(events[index].address) }
+        for index in 0..<events.count {
+          found[index] = blocks.likelyBlock(at: events[index].address)
+          lt_prefetch(found[index])
+        }
         let last = UInt32(truncatingIfNeeded: siteTable.count &- 1)
         for index in 0..<events.count {
           let operation = events[index].operation
           let known = found[index].pointee.site.rawValue
-          let made = siteTable.prefetch(events[index].stack)
+          let made = siteTable.likelySite(of: events[index].stack)
           let site = min(operation.isAllocation ? made : known, last)
           changed[changedCount] = site
           used[usedCount] = site
           changedCount &+= operation.countsReferences ? 0 : 1
           usedCount &+= operation.countsReferences ? 1 : 0
         }
-        var sum: UInt64 = 0
-        for index in 0..<changedCount { sum &+= observer.prefetchBlock(of: SiteID(changed[index])) }
-        for index in 0..<usedCount { sum &+= observer.prefetchReference(to: SiteID(used[index])) }
-        prefetched.pointee = sum
+        for index in 0..<changedCount { observer.prefetchBlock(of: SiteID(changed[index])) }
+        for index in 0..<usedCount { observer.prefetchReference(to: SiteID(used[index])) }
       }
     }
   }
@@ -398,9 +402,14 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     if isListing, !listing.admits(execution: execution, threadIndex: UInt32(truncatingIfNeeded: lastIndex)) {
       endListing()
     }
-    if !isListing, blocks.find(address) != nil {
-      if mayWait { return .waitForFree }
-      evictStale(event.pointee)
+    var vacancy: Int?
+    if !isListing {
+      vacancy = blocks.vacancy(for: address)
+      if vacancy == nil {
+        if mayWait { return .waitForFree }
+        evictStale(event.pointee)
+        vacancy = blocks.vacancy(for: address)
+      }
     }
     let site = siteTable.site(
       SiteKey(operation: event.pointee.operation, stack: stackOfSite(event), type: event.pointee.type))
@@ -409,7 +418,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
       threadIndex: UInt32(truncatingIfNeeded: lastIndex),
       ordinal: eventCount, threadOrdinal: UInt32(truncatingIfNeeded: state.pointee.total.allocations),
       execution: execution)
-    if isListing { listing.append(block) } else { blocks.insert(block) }
+    if let vacancy { blocks.insert(block, at: vacancy) } else { listing.append(block) }
     state.pointee.total.allocations &+= 1
     state.pointee.total.allocatedBytes &+= event.pointee.size
     observer.blockAllocated(block, by: event.pointee)

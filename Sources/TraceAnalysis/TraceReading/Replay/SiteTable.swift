@@ -1,5 +1,7 @@
 // The distinct allocation sites of a replay.
 
+import CPrefetch
+
 /// The key of an allocation site: the operation, the stack, and the type.
 package struct SiteKey: Hashable, Sendable, BitwiseCopyable {
   package var operation: Operation
@@ -58,8 +60,8 @@ struct SiteTable: BitwiseCopyable {
   private static let nearbyPlaces = 8
 
   @inline(__always)
-  private static func nearby(_ key: SiteKey, _ mask: Int) -> Int {
-    Int(truncatingIfNeeded: UInt64(key.stack.rawValue) &* 2) & mask
+  private static func nearby(_ stack: StackID, _ mask: Int) -> Int {
+    Int(truncatingIfNeeded: UInt64(stack.rawValue) &* 2) & mask
   }
 
   @inline(__always)
@@ -74,7 +76,7 @@ struct SiteTable: BitwiseCopyable {
   func site(_ key: SiteKey) -> SiteID {
     let slots = header.pointee.slots
     let mask = header.pointee.mask
-    var slot = Self.nearby(key, mask)
+    var slot = Self.nearby(key.stack, mask)
     for _ in 0..<Self.nearbyPlaces {
       let found = slots[slot]
       if found == .max { return add(key) }
@@ -84,12 +86,17 @@ struct SiteTable: BitwiseCopyable {
     return distantSite(key)
   }
 
-  /// Loads the first slot for a stack into the processor's cache. Returns the slot's site, which is probably the site
-  /// of the stack's next allocation. Returns `UInt32.max` if the slot is empty.
+  /// Begins to load the first slot for a stack.
   @inline(__always)
-  func prefetch(_ stack: StackID) -> UInt32 {
-    header.pointee.slots[Int(truncatingIfNeeded: UInt64(stack.rawValue) &* 2) & header.pointee.mask]
-  }
+  func prefetchSlot(of stack: StackID) { lt_prefetch(header.pointee.slots + firstSlot(of: stack)) }
+
+  /// Returns the site in the first slot for a stack, which is probably the site of the stack's next allocation. Returns
+  /// `UInt32.max` if the slot is empty.
+  @inline(__always)
+  func likelySite(of stack: StackID) -> UInt32 { header.pointee.slots[firstSlot(of: stack)] }
+
+  @inline(__always)
+  private func firstSlot(of stack: StackID) -> Int { Self.nearby(stack, header.pointee.mask) }
 
   @inline(never)
   private func distantSite(_ key: SiteKey) -> SiteID {
@@ -121,7 +128,7 @@ struct SiteTable: BitwiseCopyable {
     let slots = header.pointee.slots
     let mask = header.pointee.mask
     let key = keys[Int(number)].pointee
-    var slot = Self.nearby(key, mask)
+    var slot = Self.nearby(key.stack, mask)
     for _ in 0..<Self.nearbyPlaces {
       if slots[slot] == .max {
         slots[slot] = number

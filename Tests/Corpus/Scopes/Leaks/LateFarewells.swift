@@ -1,5 +1,5 @@
 // Guests stay until their bell rings, each in a task. A hotel forgets some without ringing. If it rings, the bell's queue may
-// still be busy when the program ends.
+// still be busy when the program ends. Two threads still have words of forgotten guests on their stacks.
 
 import Dispatch
 
@@ -51,6 +51,21 @@ private final class Hotel {
   }
 
   @inline(never) func forget(_ number: Int) { guests[number] = nil }
+
+  func leaveWord(of number: Int) {
+    guard let guest = guests[number] else { return }
+    // Only the thread's stack has the address itself.
+    let inverted = ~UInt(bitPattern: Unmanaged.passUnretained(guest).toOpaque())
+    let left = DispatchSemaphore(value: 0)
+    DispatchQueue(label: "words").async {
+      withUnsafeTemporaryAllocation(of: UInt.self, capacity: 8) { words in
+        words.initialize(repeating: ~inverted)
+        left.signal()
+        DispatchSemaphore(value: 0).wait()
+      }
+    }
+    left.wait()
+  }
 }
 
 enum LateFarewells: AsyncFaultyProgram {
@@ -58,6 +73,7 @@ enum LateFarewells: AsyncFaultyProgram {
 
   @MainActor static func faulty() async {
     await receive()
+    for number in 82...83 { hotel.leaveWord(of: number) }
     for number in 81...88 { hotel.forget(number) }
   }
 

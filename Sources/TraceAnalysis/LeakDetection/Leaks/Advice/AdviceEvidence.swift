@@ -218,24 +218,28 @@ struct AdviceEvidence {
   /// address. One function contains all sites of a survivor, and some objects of these sites were freed.
   private func siblingSites(_ findings: [Finding], _ model: HeapModel, _ graph: ObjectGraph) -> SitesByAddress {
     guard hasHistory, let naming else { return [:] }
-    var result: SitesByAddress = [:]
-    var sitesByType: [UInt32: [Int]] = [:]
-    for (index, site) in model.sites.enumerated() where site.operation == .object {
-      sitesByType[site.type, default: []].append(index)
-    }
-    for finding in findings where !finding.isLibrary {
-      guard case .suspected = finding.evidence, let step = finding.path.last, step.kind == .object,
+    let asked = findings.compactMap { finding -> (address: RuntimeAddress, node: NodeID, site: Int)? in
+      guard !finding.isLibrary, case .suspected = finding.evidence, let step = finding.path.last, step.kind == .object,
         let node = node(step.address, graph)
-      else { continue }
-      let type = graph.type(of: node)
-      let own = Int(graph.heap[BlockID(node)].site.rawValue)
-      guard model.sites.indices.contains(own) else { continue }
-      let place = naming.allocation(of: node)?.function
-      let sites = (sitesByType[model.sites[own].type] ?? []).filter { index in
-        index == own || naming.allocation(SiteID(UInt32(index)), of: type)?.function == place
+      else { return nil }
+      let site = Int(graph.heap[BlockID(node)].site.rawValue)
+      return model.sites.indices.contains(site) ? (step.address, node, site) : nil
+    }
+    if asked.isEmpty { return [:] }
+    var sitesByType: [UInt32: [Int]] = [:]
+    for each in asked { sitesByType[model.sites[each.site].type] = [] }
+    for (index, site) in model.sites.enumerated() where site.operation == .object {
+      sitesByType[site.type]?.append(index)
+    }
+    var result: SitesByAddress = [:]
+    for each in asked {
+      let type = graph.type(of: each.node)
+      let place = naming.allocation(of: each.node)?.function
+      let sites = (sitesByType[model.sites[each.site].type] ?? []).filter { index in
+        index == each.site || naming.allocation(SiteID(UInt32(index)), of: type)?.function == place
       }
-      if sites.contains(where: { model.trace.sites[$0].lifetime.deaths > 0 }) {
-        result[step.address] = Set(sites.map { SiteID(UInt32($0)) })
+      if sites.contains(where: { model.sites[$0].deaths > 0 }) {
+        result[each.address] = Set(sites.map { SiteID(UInt32($0)) })
       }
     }
     return result

@@ -76,10 +76,11 @@ extension SurvivorFinder {
   /// before its end, wherever the object was made. Younger survivors may be about to end as well.
   private func registered(_ family: Family, _ lifetimes: TypeLifetimes) -> Suspicion? {
     // Objects from the start are meant to stay, except many objects that each have a task which no code can cancel.
-    let spread = spread(of: family)
-    let isEarly = spread < rules.minRegisteredSpread
+    let isEarly = isOfTheStart(family)
     guard !isEarly || family.survivors.count >= rules.minLooped, !isOfTheEnd(family) else {
-      note(.madeThroughout, .excludes, "\(percent(spread)) of the work, of \(percent(rules.minRegisteredSpread))")
+      note(
+        .madeThroughout, .excludes,
+        "\(percent(spread(of: family))) of the work, of \(percent(rules.minRegisteredSpread))")
       return nil
     }
     var family = family
@@ -94,6 +95,10 @@ extension SurvivorFinder {
       verdict: .outlived, family: family, needsRegistration: true, ownKinds: isEarly ? [.task] : [],
       least: rules.minRegistered, evidence: Evidence(rules))
   }
+
+  /// Returns whether all survivors of a family were made together, with most of the work still to come. Programs set up
+  /// their permanent registrations in this way.
+  func isOfTheStart(_ family: Family) -> Bool { spread(of: family) < rules.minRegisteredSpread }
 
   /// Returns whether all objects of a family were made when little work was left. Some work is under way when a program
   /// ends.

@@ -43,7 +43,7 @@ extension SurvivorFinder {
     let (own, withHandle) = haveOwnTask(nodes, members, counts, paths, registration)
     guard own.count >= suspicion.least else { return nil }
     let sample = someOf(own)
-    let last = max(suspicion.family.lifetime.lastBirth, suspicion.family.lifetime.lastDeath)
+    let last = suspicion.family.lifetime.lastTime
     let lifetime = suspicion.family.lifetime
     guard let life = lifetime.durations.bound(of: Self.median), let work = lifetime.work.bound(of: Self.median) else {
       return nil
@@ -117,8 +117,10 @@ extension SurvivorFinder {
       waiting.isInLoop(task) == true
         && (graph.taskStates[task] == nil || waiting.isInSleep(task) || sleeps.contains(graph.resumptions(of: task)))
     }
-    // The time of all sleeps may be over, while none of the tasks has a processor yet.
-    let haveSlept = tasks.keys.contains { waiting.isAsleep($0) || waiting.isInSleep($0) } || haveSlept(tasks.keys)
+    // The time of all sleeps may be over, while none of the tasks has a processor yet. Then ended sleeps decide.
+    let haveSlept =
+      tasks.keys.contains { waiting.isAsleep($0) || waiting.isInSleep($0) }
+      || tasks.keys.contains { waiting.endedSleeps($0) >= UInt64(tasks.count) }
     return haveSlept ? Array(tasks.values) : []
   }
 
@@ -145,12 +147,57 @@ extension SurvivorFinder {
     _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
   ) -> (own: [NodeID], withHandle: Set<NodeID>) {
-    let kept = tasks(of: survivors, members, counts, paths, registration).filter { task, node in
-      guard graph.taskStates[task] == .waiting(.continuation), !waiting.isAboutToGoOn(task) else { return false }
-      return ownership.isOnlyHeld(node, through: task)
+    let waitingOnes = tasks(of: survivors, members, counts, paths, registration).filter { task, _ in
+      graph.taskStates[task] == .waiting(.continuation) && !waiting.isAboutToGoOn(task)
+    }
+    var kept = waitingOnes.filter { task, node in ownership.isOnlyHeld(node, through: task) }
+    let others = waitingOnes.filter { kept[$0.key] == nil }
+    if !others.isEmpty {
+      kept.merge(besideStaleWords(others, members, counts, paths, registration)) { own, _ in own }
     }
     let own = Set(kept.values)
     return (survivors.filter(own.contains), Set(kept.filter { canBeCancelled($0.key) }.values))
+  }
+
+  /// Returns the tasks that alone keep their survivor, besides stale words on stacks. A thread that has just left a
+  /// function may still have the function's words on its stack. The reference counts show that such a word is no
+  /// reference (`SurplusWords`). `tasks`: the tasks, each with its survivor. Linear in the graph.
+  private func besideStaleWords(
+    _ tasks: [NodeID: NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
+    _ registration: RegistrationSearch
+  ) -> [NodeID: NodeID] {
+    /// The nodes on the way from each task to its survivor, with the task.
+    var taskOfNode: [NodeID: NodeID] = [:]
+    var found = tasks
+    for (task, node) in tasks {
+      guard let holding = holding(node, members, counts, paths, registration) else {
+        found[task] = nil
+        continue
+      }
+      for step in holding.steps[(holding.suspect + 1)...] {
+        // Another task keeps the same closure or object.
+        if let other = taskOfNode.updateValue(task, forKey: step.node) { (found[other], found[task]) = (nil, nil) }
+      }
+    }
+    for node in 0..<NodeID(graph.graph.nodeCount) {
+      let owner = graph.isRoot(node) ? node : graph.taskOfSlab[node] ?? node
+      for edge in graph.graph.edges(from: node)
+      where ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: edge))) {
+        guard let task = taskOfNode[graph.graph.target(of: edge)], owner != task, taskOfNode[node] != task else {
+          continue
+        }
+        if !isOfStack(node) || graph.graph.kind(of: edge) != EdgeStrength.surplus.rawValue { found[task] = nil }
+      }
+    }
+    return found
+  }
+
+  private func isOfStack(_ node: NodeID) -> Bool {
+    guard graph.isRoot(node) else { return false }
+    switch graph.root(node).kind {
+    case .stack, .registers: return true
+    default: return false
+    }
   }
 
   /// Returns whether code other than the task's own can reach the task's handle. An object that only the task keeps

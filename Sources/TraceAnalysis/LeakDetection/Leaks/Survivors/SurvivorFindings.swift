@@ -34,12 +34,15 @@ struct SurvivorFindings {
     self.naming = naming
     let holders = HolderNames(graph, naming: naming)
     self.holders = holders
+    let sleeps = EndedSleeps(
+      verdicts.model.trace.sites, stacks: verdicts.model.trace.definitions.stacks, naming: naming)
     waiting = WaitingTasks(
       graph, minFirstWait: rules.minFirstWait,
       isTimer: { [model = verdicts.model] node in
         // Without the stack of a call, a variable of libdispatch shows the timer.
         holders.isDelayedWork(node) || model.isListed(graph.heap[BlockID(node)]) && holders.isInTimers(node)
-      }, isJob: { holders.isJob($0) }, isInLoop: { naming.isInLoop($0) }, isInSleep: { naming.isInSleep($0) })
+      }, isJob: { holders.isJob($0) }, isInLoop: { naming.isInLoop($0) }, isInSleep: { naming.isInSleep($0) },
+      endedSleeps: { sleeps.count(in: $0) })
     ownership = OwnershipTrees(graph)
     owner = RegistrationOwner(graph, naming: naming, ownership: ownership)
     stuck = StuckTasks(graph, unreachable: verdicts.finder.unreachable)

@@ -155,8 +155,9 @@ extension SurvivorFinder {
         if suspicion == nil {
           suspicion = own
         } else {
-          // The objects' lives say too little for more than a weak suspicion: the objects may end by themselves.
-          own.needsLettingGo = true
+          // The objects' lives say too little for more than a weak suspicion. Unless many objects are older than any
+          // sibling that ended, they may end by themselves.
+          if !areManyOlderThanSiblings(family) { own.needsLettingGo = true }
           suspicion?.others.append(own)
         }
       }
@@ -203,10 +204,23 @@ extension SurvivorFinder {
     var suspicion = Suspicion(
       verdict: .outlived, family: family, needsRegistration: true, ownKinds: [.timer, .dispatchSource, .task],
       least: rules.minRegistered, evidence: Evidence(rules))
+    // A few timers from the start are meant to stay.
+    if family.survivors.count < rules.minLooped, isOfTheStart(family) { suspicion.ownKinds = [.task] }
     // The last object may be new.
     let older = family.survivors.indices.count { youngerEnded(than: $0, of: family) >= rules.minYoungerEnded }
     suspicion.needsLettingGo = older < rules.minRegistered - 1
     return suspicion
+  }
+
+  /// Returns whether many survivors are older in time than any sibling that ended. Timers and sleeping tasks go on with time, not
+  /// with the program's work. A few of them may still be at work.
+  private func areManyOlderThanSiblings(_ family: Family) -> Bool {
+    let lifetime = family.lifetime
+    let limit = rules.ageFactor * Double(lifetime.longestDuration)
+    let old = family.survivors.count { node in
+      Double(lifetime.lastTime - min(lifetime.lastTime, block(node).birthTime)) > limit
+    }
+    return old >= rules.minPendingTasks
   }
 
   /// Returns a suspicion of objects that tasks of their own may keep after the program released the objects.
@@ -316,7 +330,7 @@ extension SurvivorFinder {
   private func candidates(_ family: Family, distance: UInt32) -> [Candidate] {
     let lifetime = family.lifetime
     let typical = lifetime.durations.bound(of: rules.typicalShare) ?? .max
-    let lastMoment = max(lifetime.lastBirth, lifetime.lastDeath)
+    let lastMoment = lifetime.lastTime
     // Control must leave and enter the scope between one sibling and the next. A loop that makes all of them is no such
     // scope.
     let isScope =

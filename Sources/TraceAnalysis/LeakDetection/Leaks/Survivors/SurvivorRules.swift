@@ -136,7 +136,8 @@ package struct SurvivorRules: Sendable {
   /// Minimum number of registrations that keep objects. A person may register something twice on purpose.
   package var minRegistered = 3
   /// `minRegistered` for tasks, if none has ended. Timers and observers stay until they are cancelled. A task is
-  /// work, and some work is under way whenever a program ends.
+  /// work, and some work is under way whenever a program ends. Where siblings end, at least so many objects of timers or
+  /// tasks must be older than siblings get.
   package var minPendingTasks = 8
   /// Minimum share of a task's life for its present sleep to count as its first sleep. A task does only little work
   /// before its first wait.

@@ -21,6 +21,8 @@ final class WaitingTasks {
   let isInLoop: (NodeID) -> Bool?
   /// Returns whether one of the functions that a task is suspended in is a sleep. The time of the sleep may be over.
   let isInSleep: (NodeID) -> Bool
+  /// Returns how many sleeps have ended in the function that a task is suspended in.
+  let endedSleeps: (NodeID) -> UInt64
   private let minFirstWait: Double
   /// By task: the beginning of the wait.
   private var waits: [NodeID: UInt64] = [:]
@@ -40,13 +42,15 @@ final class WaitingTasks {
   /// - Parameter isInLoop: whether a task's functions come back to the task's present suspension; nil if that is not
   ///   known.
   /// - Parameter isInSleep: whether one of the functions that a task is suspended in is a sleep.
+  /// - Parameter endedSleeps: how many sleeps have ended in the function that a task is suspended in.
   init(
     _ graph: ObjectGraph, minFirstWait: Double, isTimer: @escaping (NodeID) -> Bool,
     isJob: @escaping (NodeID) -> Bool, isInLoop: @escaping (NodeID) -> Bool?,
-    isInSleep: @escaping (NodeID) -> Bool
+    isInSleep: @escaping (NodeID) -> Bool, endedSleeps: @escaping (NodeID) -> UInt64
   ) {
     (self.graph, self.minFirstWait) = (graph, minFirstWait)
     (self.isTimer, self.isJob, self.isInLoop, self.isInSleep) = (isTimer, isJob, isInLoop, isInSleep)
+    self.endedSleeps = endedSleeps
   }
 
   /// Finds all waits. Linear in the blocks, and in the references of tasks.
