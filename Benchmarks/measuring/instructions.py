@@ -1,7 +1,7 @@
 """Instructions that recording takes, counted by callgrind: figures that do not depend on how busy the machine is.
 
-Paths through the hooks are counted by themselves, in one function of a program that calls nothing else. Whole workloads
-are run for a shorter and for a longer time; starting up costs the same in both and cancels out.
+Paths through the hooks are counted by themselves, between two marks in a program. Whole workloads are run for a shorter
+and for a longer time; starting up costs the same in both and cancels out.
 """
 
 import os
@@ -167,7 +167,9 @@ class InstructionCounter:
         """By path of `hook-paths`. Without `retains`, untraced."""
         for path in self._parts():
             os.unlink(path)
-        options = ["--toggle-collect=measured_calls", "--dump-after=measured_calls"]
+        # The recorder switches stacks now and then, which callgrind takes for the end of a function. So the marks are
+        # entries of two small functions, not the beginning and end of one.
+        options = ["--zero-before=counting_begins", "--dump-before=counting_ends"]
         output, events = self._run(program, [str(count)], retains, options)
         calls = {name: int(number) for name, number in (line.split(": ") for line in output.splitlines())}
         parts = self._parts()
@@ -185,7 +187,7 @@ class InstructionCounter:
         return costs
 
     def _parts(self) -> list[str]:
-        """The files of the last run that have what was counted in one call of the measured function each, in order."""
+        """The files of the last run with the counts of one measurement each, in order."""
         found = [name for name in os.listdir(self._directory) if re.fullmatch(r"callgrind\.out\.\d+", name)]
         found.sort(key=lambda name: int(name.rsplit(".", 1)[1]))
         return [os.path.join(self._directory, name) for name in found]

@@ -3,10 +3,11 @@
 import os
 import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
+from .plots import Plot
 from .recorders import Way, recorders
 from .rounds import say
 
@@ -105,6 +106,10 @@ class Part(ABC, Generic[Result]):
     @abstractmethod
     def markdown(self, result: Result, about: About) -> str:
         """The part's section of RESULTS.md, with its heading."""
+
+    def plots(self, result: Result) -> Sequence[Plot]:
+        """The diagrams that the section refers to, in the folder `plots`."""
+        return ()
 
 
 class SummarisedPart(Part[Result]):

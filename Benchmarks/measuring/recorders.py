@@ -72,7 +72,9 @@ class Untraced(Way):
 
 
 class Leaktrace(Way):
-    """`leaktrace record` with one of its settings for retains and releases."""
+    """`leaktrace record` with one of its settings for retains and releases. The names are read by a command of their
+    own, after the program's run: they cost the program nothing.
+    """
 
     def __init__(self, tool: str, retains: str) -> None:
         self.tool = tool
@@ -84,8 +86,12 @@ class Leaktrace(Way):
 
     def command(self, workload: Workload, directory: str) -> list[str]:
         remove_trace(self.trace(directory))
-        record = [self.tool, "record", "--arc", self.retains, "-o", self.trace(directory), "--"]
+        record = [self.tool, "record", "--no-names", "--arc", self.retains, "-o", self.trace(directory), "--"]
         return record + workload.command
+
+    def add_names(self, directory: str) -> None:
+        """Completes the last run's trace, so that readers find in it what `record` alone would have left."""
+        run([self.tool, "names", self.trace(directory)], directory)
 
     def check(self, workload: Workload, output: str, directory: str) -> TraceFacts:
         if output != workload.output:
@@ -154,5 +160,5 @@ def recorders(tool: str, settings: Iterable[str] = ("off", "counts", "stacks")) 
 def shown_command(way: str, program: str) -> str:
     """The command of the way with this name, for people."""
     if way.startswith("leaktrace --arc "):
-        return f"leaktrace record --arc {way.removeprefix('leaktrace --arc ')} -o FILE -- {program}"
+        return f"leaktrace record --no-names --arc {way.removeprefix('leaktrace --arc ')} -o FILE -- {program}"
     return f"heaptrack -o FILE {program}" if way == "heaptrack" else program

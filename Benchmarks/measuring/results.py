@@ -7,6 +7,7 @@ from typing import Any
 
 from . import summary
 from .part import About, Part, SummarisedPart
+from .plots import draw
 from .records import plain, record
 
 Values = dict[str, Any]  # what results.json has of a part
@@ -59,6 +60,7 @@ class ResultFiles:
 
     def __init__(self, directory: str, parts: Sequence[Part[Any]]) -> None:
         self._json, self._text = (os.path.join(directory, name) for name in ("results.json", "RESULTS.md"))
+        self._plots = os.path.join(directory, "plots")
         self._parts = parts
         names = {part.name for part in parts}
         known = json.loads(_read(self._json) or "{}")
@@ -69,6 +71,7 @@ class ResultFiles:
         """Takes the place of what the files have of the part."""
         self._values[part.name] = values_of(result, about)
         self._sections[part.heading] = part.markdown(result, about)
+        draw(part.plots(result), self._plots)
 
     def write(self, aims: Sequence[Mapping[str, Any]]) -> str:
         """Returns the path of the text."""

@@ -5,12 +5,13 @@ import unittest
 from typing import Any
 
 from measuring.figures import Series
-from measuring.part import REPOSITORY
+from measuring.part import REPOSITORY, About
 from measuring.parts import PARTS
 from measuring.parts.exports import FORMATS
 from measuring.parts.lengths import Lengths, LengthsResult, ResidentMemory
 from measuring.parts.light import LIGHT, LightWorkload
 from measuring.parts.light_alone import LightAlone, LightAloneResult
+from measuring.parts.scaling import Point, Scaling, ScalingResult
 from measuring.parts.snapshots import instances_by_kind
 from measuring.parts.threads import ThreadsResult
 from measuring.processes import FailedRun, run
@@ -59,6 +60,24 @@ class PartTests(unittest.TestCase):
         }
         figures = list(LightAlone().figures(LightAloneResult(3, [LightWorkload("churn", "churn 1", ways)])))
         self.assertEqual([(figure.value, figure.peer) for figure in figures], [(1.25, None)])
+
+    def test_a_diagram_has_all_points_of_its_lines(self) -> None:
+        points = [
+            Point(f"churn {events}", events, 3, 1, Series([2.0, 1.0, 4.0]), Series([1.0]), Series([5e6, 7e6]))
+            for events in (1_000, 10_000)
+        ]
+        time, memory = Scaling().plots(ScalingResult({"events": points}))
+        self.assertIn("1000.0 2.0\n10000.0 2.0\ne\n", time.script("a.svg"))
+        self.assertIn("1000.0 7.0\n10000.0 7.0\ne\n", memory.script("a.svg"))
+        text = Scaling().markdown(ScalingResult({"events": points}), About("", "", {"leaktrace": "1"}))
+        self.assertIn(f"(plots/{time.file})", text)
+        self.assertIn(f"(plots/{memory.file})", text)
+
+    def test_time_and_memory_of_more_events_are_set_against_those_of_fewer(self) -> None:
+        few = Point("few", 1_000, 3, 1, Series([1.0]), Series([1.0]), Series([5e6]))
+        many = Point("many", 10_000, 3, 1, Series([20.0]), Series([1.0]), Series([6e6]))
+        figures = Scaling().figures(ScalingResult({"events": [few, few, many]}))
+        self.assertEqual([figure.value for figure in figures], [2.0, 1.2])
 
     def test_each_export_format_is_measured(self) -> None:
         with open(os.path.join(REPOSITORY, "Sources", "leaktrace", "ExportCommand.swift")) as file:
@@ -128,5 +147,5 @@ class RunTests(unittest.TestCase):
     def test_commands_are_shown_as_people_would_type_them(self) -> None:
         shown = [shown_command(way, "churn 1") for way in ("untraced", "leaktrace --arc off", "heaptrack")]
         self.assertEqual(
-            shown, ["churn 1", "leaktrace record --arc off -o FILE -- churn 1", "heaptrack -o FILE churn 1"]
+            shown, ["churn 1", "leaktrace record --no-names --arc off -o FILE -- churn 1", "heaptrack -o FILE churn 1"]
         )

@@ -11,6 +11,7 @@ from .lengths import Lengths
 from .light import Light
 from .light_alone import LightAlone
 from .recording import Recording
+from .scaling import Scaling
 from .server import Server
 from .snapshots import Snapshots
 from .threads import Threads
@@ -24,6 +25,7 @@ PARTS: tuple[Part[Any], ...] = (
     Light(),
     LightAlone(),
     Billion(),
+    Scaling(),
     Snapshots(),
     Comparing(),
     Exports(),

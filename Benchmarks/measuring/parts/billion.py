@@ -47,6 +47,7 @@ class Billion(SummarisedPart[BillionResult]):
         say("recording it")
         recorded = run(tracer.command(workload, directory), directory)
         facts = tracer.check(workload, recorded.output, directory)
+        tracer.add_names(directory)
         events = facts.events or 0
         if not bench.is_quick and events < EVENTS:
             raise FailedRun(f"{workload.name}: {events} events are less than a billion")

@@ -89,6 +89,7 @@ class Recording(SummarisedPart[RecordingResult]):
         pinned = ["taskset", "-c", str(max(os.sched_getaffinity(0)))]
         for way in ways:
             if isinstance(way, Leaktrace):
+                way.add_names(bench.directory)
                 reader, recorded = f"leaktrace analyze ({way.retains})", way.name
                 command = [bench.tool, "analyze", way.trace(bench.directory)]
             elif isinstance(way, Heaptrack):
@@ -134,6 +135,8 @@ class Recording(SummarisedPart[RecordingResult]):
             "round by round. A run that fails, prints something else, or loses an event ends the benchmark.",
             "heaptrack sees allocations and frees alone, and no retains or releases: of leaktrace's settings, "
             "`--arc off` sees as much.",
+            "leaktrace's runs end without the names of functions, lines and types. `leaktrace names` reads them "
+            "afterwards, and no time or size here includes that. heaptrack reads its names during the run.",
             "*Processor* is user and system time of the command and everything it starts: heaptrack interprets its "
             "data in a process of its own meanwhile, and waits for it. *Peak* is the program's own largest resident "
             "size; *added* is what tracing adds to it; *with helpers* counts every process of the command together.",
@@ -169,6 +172,21 @@ class Recording(SummarisedPart[RecordingResult]):
                         workload.rate(f"heaptrack_print{way}"),
                         digits=1,
                     )
+            peer, own = (workload.readers.get(name) for name in ("heaptrack_print", "leaktrace analyze (off)"))
+            if peer and own:
+                yield Figure(
+                    f"{workload.title}: replay and report, `--arc off`, times heaptrack_print",
+                    own.wall.ratio(peer.wall),
+                    1,
+                    " ×",
+                )
+                yield Figure(
+                    f"{workload.title}: replay and report, `--arc off`, peak memory",
+                    max(own.peak.values) / 1e6,
+                    max(peer.peak.values) / 1e6,
+                    " MB",
+                    0,
+                )
 
 
 def _busy_note(workloads: list[RecordedWorkload]) -> str:
@@ -224,8 +242,8 @@ def _workload_section(workload: RecordedWorkload) -> list[str]:
         "Commands: " + ", ".join(f"`{command}`" for command in commands) + ".",
         table(["", "wall", "ratio", "processor", "ratio", "peak MB", "added MB", "with helpers MB"], rows),
         table(["", "events", "file MB", "bytes an event", "added ns an event", "cut stacks"], sizes),
-        "Reading what the last round left; *one core*: pinned to one. heaptrack's events are taken to be as many as "
-        "those of `--arc off`:",
+        "Readers take the traces of the last round, after `leaktrace names FILE`; *one core*: pinned to one. "
+        "heaptrack's file counts as many events as the one of `--arc off`:",
         table(["", "wall", "processor", "million events/s", "peak MB"], readers),
     ]
 

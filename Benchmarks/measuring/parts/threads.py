@@ -87,7 +87,7 @@ class Threads(SummarisedPart[ThreadsResult]):
             peer = result.against_one(threads, "heaptrack") if "heaptrack" in measured else None
             for retains in ("off", "stacks"):
                 yield Figure(
-                    f"{threads} threads: overhead a thread, times that of one thread alone, `--arc {retains}`",
+                    f"{threads} threads: overhead a thread, times the overhead of one thread alone, `--arc {retains}`",
                     result.against_one(threads, f"leaktrace --arc {retains}"),
                     peer,
                     " ×",
