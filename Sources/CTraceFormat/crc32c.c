@@ -88,7 +88,7 @@ static uint32_t product(uint32_t a, uint32_t b) {
 /// Three neighbouring parts of one length. An instruction waits for the previous result of its part only, so the
 /// processor computes three of them at a time.
 struct parts {
-  size_t size;             ///< bytes of one part, a multiple of 8
+  size_t size;               ///< bytes of one part, a multiple of 8
   uint32_t skipOne, skipTwo; ///< x to the power of the bits of one part and of two parts
 };
 static const struct parts long_parts = {4096, 0x35D73A62, 0x28461564}, short_parts = {512, 0x74C360A4, 0xE4172B16};
@@ -126,10 +126,9 @@ WITH_INSTRUCTIONS static uint32_t by_instructions(uint32_t crc, const uint8_t *p
 // --- by a table ------------------------------------------------------------------------------------------------------
 
 // The checksum of a byte is the sum of its bits' checksums.
-#define BYTE(i)                                                                                    \
-  (((i) & 1 ? 0xF26B8303u : 0) ^ ((i) & 2 ? 0xE13B70F7u : 0) ^ ((i) & 4 ? 0xC79A971Fu : 0) ^       \
-   ((i) & 8 ? 0x8AD958CFu : 0) ^ ((i) & 16 ? 0x105EC76Fu : 0) ^ ((i) & 32 ? 0x20BD8EDEu : 0) ^     \
-   ((i) & 64 ? 0x417B1DBCu : 0) ^ ((i) & 128 ? POLYNOMIAL : 0))
+#define BYTE(i)                                                                                                    \
+  (((i)&1 ? 0xF26B8303u : 0) ^ ((i)&2 ? 0xE13B70F7u : 0) ^ ((i)&4 ? 0xC79A971Fu : 0) ^ ((i)&8 ? 0x8AD958CFu : 0) ^ \
+   ((i)&16 ? 0x105EC76Fu : 0) ^ ((i)&32 ? 0x20BD8EDEu : 0) ^ ((i)&64 ? 0x417B1DBCu : 0) ^ ((i)&128 ? POLYNOMIAL : 0))
 #define BYTES_4(i) BYTE(i), BYTE(i + 1), BYTE(i + 2), BYTE(i + 3)
 #define BYTES_16(i) BYTES_4(i), BYTES_4(i + 4), BYTES_4(i + 8), BYTES_4(i + 12)
 #define BYTES_64(i) BYTES_16(i), BYTES_16(i + 16), BYTES_16(i + 32), BYTES_16(i + 48)
