@@ -18,6 +18,7 @@ import time
 import urllib.error
 import urllib.request
 
+from . import arm64_readers
 from .leaktrace import Analysis, Leaktrace
 from .processes import FailedCommand, must, run
 from .roots import mirror
@@ -26,6 +27,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 WORK = os.path.join(ROOT, ".build", "arm64")
 SOURCE = os.path.join(ROOT, "Tests", "Arm64", "cases.swift")
 PRODUCTS = (".build/release", ".build/quick/x86_64-unknown-linux-gnu/release")
+ARM64_PRODUCTS = tuple(f".build/arm64/{name}/aarch64-unknown-linux-gnu/release" for name in ("command", "quick"))
 TOOLCHAIN = os.path.dirname(os.path.realpath(shutil.which("swift") or "/usr/bin/swift"))
 USER_EMULATOR = "qemu-aarch64-static"
 OPTIMISATIONS = ("-O", "-Onone")
@@ -216,7 +218,8 @@ def build_tests(root: str) -> list[str]:
 # Each run of a program leaves files with the same stem: `.out`, `.err`, `.status`, `.seconds` and `.trace`.
 
 # Without the recorder; with its usual settings; with the comparison of stacks, and without heap images.
-PLAIN, USUAL, COMPARING = "plain", "usual", "comparing"
+# Or with its usual settings, but samples in place of events.
+PLAIN, USUAL, COMPARING, LIGHT = "plain", "usual", "comparing", "light"
 KINDS_OF_USER, KINDS_OF_MACHINE = (PLAIN, COMPARING), (PLAIN, USUAL, COMPARING)
 
 
@@ -245,6 +248,8 @@ def settings(library: str, stem: str, kind: str) -> dict[str, str]:
         return {}
     # The messages on standard error would differ from the program's own output.
     values = {"LD_PRELOAD": library, "LEAKTRACE_OUTPUT": f"{stem}.trace", "LEAKTRACE_QUIET": "1"}
+    if kind == LIGHT:
+        return {**values, "LEAKTRACE_MODE": "light"}
     return values if kind == USUAL else {**values, "LEAKTRACE_SNAPSHOTS": "off", "LEAKTRACE_VERIFY_STACKS": "1"}
 
 
@@ -412,7 +417,9 @@ class Machine:
             raise FailedCommand(f"the machine ended early: {outcome.output}{said}")
 
 
-def run_machine(root: str, library: str, places: list[Place], with_tests: bool) -> None:
+def run_machine(
+    root: str, library: str, places: list[Place], with_tests: bool, kinds: tuple[str, ...] = KINDS_OF_MACHINE
+) -> None:
     """Runs the cases, and perhaps the tests in C, in an emulated machine."""
     kernel = fetch_kernel(root)
     machine = Machine(root, os.path.join(WORK, "machine"))
@@ -424,7 +431,7 @@ def run_machine(root: str, library: str, places: list[Place], with_tests: bool) 
             machine.add(path)
         commands.append(f"run tests {TESTS_SECONDS} {shlex.quote(test_program())}")
     for place in places:
-        for kind in KINDS_OF_MACHINE:
+        for kind in kinds:
             stem = os.path.basename(place.stem(kind))
             variables = settings(library, os.path.join(ANSWERS, stem), kind)
             words = ["env", *(f"{name}={value}" for name, value in variables.items())]
@@ -595,11 +602,54 @@ def table(results: dict[Place, Result], has_images: bool) -> str:
     )
 
 
-def find_products(given: str | None) -> str:
-    for directory in [given] if given else [os.path.join(ROOT, each) for each in PRODUCTS]:
+def find_products(given: str | None, usual: tuple[str, ...] = PRODUCTS) -> str:
+    for directory in [given] if given else [os.path.join(ROOT, each) for each in usual]:
         if os.access(os.path.join(directory, "leaktrace"), os.X_OK):
             return os.path.abspath(directory)
-    raise NotReady(f"no leaktrace command in {given or ' or '.join(PRODUCTS)}; scripts/build makes it")
+    raise NotReady(f"no leaktrace command in {given or ' or '.join(usual)}; scripts/build makes it")
+
+
+def build_program_here() -> str:
+    """Compiles the cases with this machine's compiler, for this machine. Returns the program's path."""
+    directory = os.path.join(WORK, "cases-x86-64")
+    os.makedirs(directory, exist_ok=True)
+    product = os.path.join(directory, "cases")
+    if not os.path.exists(product) or os.path.getmtime(product) < os.path.getmtime(SOURCE):
+        command = [os.path.join(TOOLCHAIN, "swiftc"), "-O", "-g", "-parse-as-library", "-module-name", "cases"]
+        must([*command, SOURCE, "-o", product], limit=COMPILING_SECONDS)
+    return product
+
+
+def check_readers(options: argparse.Namespace) -> int:
+    """Reads traces of both processors on both processors."""
+    root = os.path.realpath(os.environ.get("LEAKTRACE_ARM64_ROOT") or os.path.join(WORK, "root"))
+    here = os.path.join(find_products(options.products), "leaktrace")
+    there = os.path.join(find_products(options.arm64_products, ARM64_PRODUCTS), "leaktrace")
+    directory = os.path.join(WORK, "readers")
+    shutil.rmtree(directory, ignore_errors=True)
+    os.makedirs(directory)
+    readers = (
+        arm64_readers.Reader("x86-64", (here,), os.path.join(directory, "here")),
+        arm64_readers.Reader("arm64", tuple(emulated(root, [there])), os.path.join(directory, "there")),
+    )
+    for reader in readers:
+        os.makedirs(reader.directory)
+    complaints = arm64_readers.versions(readers)
+    optimisation, cases = OPTIMISATIONS[0], options.case or list(arm64_readers.CASES_TO_READ)
+    build_program(root, optimisation)
+    traces = arm64_readers.record_here(here, build_program_here(), cases, directory)
+    places = [Place(directory, optimisation, case) for case in cases]
+    run_machine(root, options.library, places, False, (USUAL, LIGHT))
+    # The program is not in the root.
+    files = ("--sysroot", root, "--debug-path", os.path.dirname(program(optimisation)))
+    for place in places:
+        for kind in (USUAL, LIGHT):
+            traces.append(arm64_readers.Trace(f"{place.stem(kind)}.trace", "arm64", f"{place.case}, {kind}", files))
+    complaints += arm64_readers.compare(readers, traces, say)
+    for text in complaints:
+        say(text)
+    say(f"complaints: {len(complaints)}")
+    return 1 if complaints else 0
 
 
 def parse() -> argparse.Namespace:
@@ -609,10 +659,14 @@ def parse() -> argparse.Namespace:
     modes.add_argument(
         "--emulated-machine", action="store_true", help="boots Debian's kernel instead, and checks the findings"
     )
+    modes.add_argument(
+        "--readers", action="store_true", help="reads traces of x86-64 and arm64 on both, and compares the reports"
+    )
     parser.add_argument("--case", action="append", choices=CASES, help="this case alone, without the tests in C")
     parser.add_argument(
         "--products", metavar="DIR", help="the directory of the leaktrace command that reads the traces"
     )
+    parser.add_argument("--arm64-products", metavar="DIR", help="the directory of the leaktrace command for arm64")
     parser.add_argument("--library", required=True, help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -656,7 +710,7 @@ def check(options: argparse.Namespace) -> int:
 def main() -> int:
     options = parse()
     try:
-        return check(options)
+        return check_readers(options) if options.readers else check(options)
     except (NotReady, FailedCommand, subprocess.SubprocessError) as failure:
         say(str(failure))
         return 1
