@@ -12,7 +12,7 @@ from .processes import FailedCommand, Outcome, must, run
 RECORDING_SECONDS, READING_SECONDS = 300, 900
 
 # Cases with different kinds of findings and types. Every kind of trace of each of them is read.
-CASES_TO_READ = ("cycles", "closures", "structures", "tasks", "suspended", "threads", "generics")
+CASES_TO_READ = ("cycles", "closures", "enumerations", "structures", "tasks", "suspended", "threads", "generics")
 QUERIES = ("SELECT * FROM type_totals ORDER BY type", "SELECT * FROM site_list ORDER BY site_id")
 REPORT_FORMATS = ("json", "html", "markdown", "github", "sarif", "junit", "codequality")
 
