@@ -624,7 +624,8 @@ def check_readers(options: argparse.Namespace) -> int:
         arm64_readers.Reader("arm64", tuple(emulated(root, [there]))),
     )
     complaints = arm64_readers.versions(readers)
-    optimisation, cases = OPTIMISATIONS[0], options.case or list(arm64_readers.CASES_TO_READ)
+    # The commands may contain different demanglers, which know different symbols of specialised functions.
+    optimisation, cases = OPTIMISATIONS[1], options.case or list(arm64_readers.CASES_TO_READ)
     build_program(root, optimisation)
     recorder = os.path.join(os.path.dirname(here), "libleaktrace.so")
     traces = arm64_readers.record_here(ROOT, recorder, SOURCE, directory, cases)

@@ -14,7 +14,7 @@ RECORDING_SECONDS, READING_SECONDS = 1200, 900
 
 # Cases with different kinds of findings and types. Every kind of trace of each of them is read.
 CASES_TO_READ = ("cycles", "closures", "enumerations", "structures", "tasks", "suspended", "threads", "generics")
-QUERIES = ("SELECT * FROM type_totals ORDER BY type", "SELECT * FROM sites ORDER BY site_id")
+QUERIES = ("SELECT * FROM type_totals ORDER BY type", "SELECT * FROM site_list ORDER BY id")
 REPORT_FORMATS = ("json", "html", "markdown", "github", "sarif", "junit", "codequality")
 
 
@@ -82,7 +82,7 @@ DOCUMENTS = (
 # variables of this machine.
 RECORD = """program=$1 source=$2 recorder=$3 directory=$4
 shift 4
-swiftc -use-ld=lld -O -g -parse-as-library -module-name cases "$source" -o "$program"
+swiftc -use-ld=lld -Onone -g -parse-as-library -module-name cases "$source" -o "$program"
 for case in "$@"; do
   for kind in usual light; do
     mode=full
@@ -97,8 +97,8 @@ done
 def record_here(checkout: str, recorder: str, source: str, directory: str, cases: list[str]) -> list[Trace]:
     """Records cases on this machine, completely and lightly.
 
-    The compiler is the one that compiles for arm64. Both commands then know all symbols: a demangler reads no symbols of
-    a newer Swift.
+    The compiler is the one that compiles for arm64. It does not optimise: the demanglers of two versions of Swift know
+    different symbols of specialised functions.
     """
     compiler = os.path.realpath(
         os.environ.get("LEAKTRACE_ARM64_COMPILER") or os.path.join(checkout, ".build", "arm64", "compiler")
