@@ -85,8 +85,9 @@ extension FindingNaming {
     for block in blocks where !graph.isRoot(block) {
       if let stack = sampledStack(of: block) { counts[stack, default: (block, 0)].instances += 1 }
     }
+    // In order of stacks: of two calls in one line, the earlier one gives the column.
     return Finding.joined(
-      counts.map { stack, share in
+      counts.sorted { $0.key < $1.key }.map { stack, share in
         Finding.SampledPlace(place: allocation(stack, of: graph.type(of: share.node)), instances: share.instances)
       })
   }
