@@ -108,6 +108,11 @@ class NotReady(Exception):
     """Something that the tests need is missing. The text says what, and how to get it."""
 
 
+def root_directory() -> str:
+    """The root of Debian for arm64."""
+    return os.path.realpath(os.environ.get("LEAKTRACE_ARM64_ROOT") or os.path.join(WORK, "root"))
+
+
 def say(text: str) -> None:
     # In one piece, since several threads report.
     sys.stderr.write(f"test-arm64: {text}\n")
@@ -125,18 +130,21 @@ def program(optimisation: str) -> str:
     return os.path.join(WORK, f"cases{optimisation}", "cases")
 
 
-def build_program(root: str, optimisation: str) -> None:
-    """Compiles the cases with the root's own compiler, unless that has been done with the same source and commands."""
-    product, frontend = program(optimisation), os.path.join(root, SWIFT, "bin", "swift-frontend")
+def compile_swift(root: str, source: str, product: str, options: list[str]) -> None:
+    """Compiles a program with the root's own compiler, unless that has been done with the same source and commands.
+
+    The folder of the product has nothing else.
+    """
+    frontend, module = os.path.join(root, SWIFT, "bin", "swift-frontend"), os.path.basename(product)
     # The compiler loads its libraries from the root: the emulator looks there first for each absolute path.
     libraries = f"/usr/lib/aarch64-linux-gnu:/{SWIFT}/lib/swift/host/compiler:/{RUNTIME}"
-    compile_it = emulated(root, [frontend, "-c", "-primary-file", SOURCE], {"LD_LIBRARY_PATH": libraries})
+    compile_it = emulated(root, [frontend, "-c", "-primary-file", source], {"LD_LIBRARY_PATH": libraries})
     compile_it += ["-target", "aarch64-unknown-linux-gnu", "-sdk", root, "-resource-dir", f"{root}/{SWIFT}/lib/swift"]
-    compile_it += ["-module-name", "cases", "-parse-as-library", optimisation, "-g", "-o", f"{product}.o"]
+    compile_it += ["-module-name", module.replace("-", "_"), *options, "-g", "-o", f"{product}.o"]
     link_it = [*compiler(root), "-fuse-ld=lld", f"{root}/{RUNTIME}/aarch64/swiftrt.o", f"{product}.o"]
     link_it += [f"-L{root}/{RUNTIME}", *(f"-l{name}" for name in LIBRARIES), "-Wl,--build-id"]
     link_it += [f"-Wl,-rpath,/{RUNTIME}", "-o", product]
-    with open(SOURCE, "rb") as file:
+    with open(source, "rb") as file:
         origin = hashlib.sha256(file.read() + repr([compile_it, link_it, os.path.getmtime(frontend)]).encode())
     directory = os.path.dirname(product)
     mark = os.path.join(directory, "origin")
@@ -144,7 +152,7 @@ def build_program(root: str, optimisation: str) -> None:
         with open(mark, encoding="utf-8") as file:
             if file.read() == origin.hexdigest():
                 return
-    say(f"compiling the cases with {optimisation}")
+    say(f"compiling {module} with {' '.join(options)}")
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)
     must(compile_it, limit=COMPILING_SECONDS)
@@ -155,7 +163,9 @@ def build_program(root: str, optimisation: str) -> None:
 
 def build_programs(root: str, optimisations: tuple[str, ...]) -> None:
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        list(pool.map(lambda each: build_program(root, each), optimisations))
+        options = [["-parse-as-library", each] for each in optimisations]
+        products = [program(each) for each in optimisations]
+        list(pool.map(lambda product, each: compile_swift(root, SOURCE, product, each), products, options))
 
 
 def test_program() -> str:
@@ -296,27 +306,28 @@ tar -C {answers} -cf $port .
 ANSWERS = "/tmp/answers"
 
 
-def fetch_kernel(root: str) -> str:
-    """The path of Debian's kernel for arm64, in the version that the root's list of packages has."""
-    package, entry = "linux-image-cloud-arm64", {}
-    packages: dict[str, dict[str, str]] = {}
+def packages_of(root: str) -> dict[str, dict[str, str]]:
+    """By name, the packages that the root's list has, with some of their fields."""
+    found: dict[str, dict[str, str]] = {}
     for path in glob.glob(f"{root}/var/lib/apt/lists/*_binary-arm64_Packages"):
         with open(path, encoding="utf-8") as file:
             for text in file.read().split("\n\n"):
                 entry = dict(re.findall(r"^(Package|Depends|Filename|SHA256): (.*)$", text, re.MULTILINE))
-                if entry.get("Package", "").startswith("linux-image-"):
-                    packages[entry["Package"]] = entry
-    if package not in packages:
-        raise NotReady(f"the root's list of packages has no {package}; remove the root, then run scripts/setup --arm64")
-    # This package only names the package with the kernel.
-    name = packages[package]["Depends"].split()[0]
-    entry = packages[name]
-    kernel = os.path.join(WORK, "kernel", name.replace("linux-image", "vmlinuz"))
-    if os.path.exists(kernel):
-        return kernel
+                found[entry.get("Package", "")] = entry
+    return found
+
+
+def fetch_package(root: str, name: str) -> str:
+    """The directory with the files of a package for arm64, in the version that the root's list of packages has."""
+    entry = packages_of(root).get(name)
+    if not entry:
+        raise NotReady(f"the root's list of packages has no {name}; remove the root, then run scripts/setup --arm64")
+    directory = os.path.join(WORK, "packages", os.path.basename(entry["Filename"]).removesuffix(".deb"))
+    if os.path.exists(directory):
+        return directory
     source = mirror()
     if not source:
-        raise NotReady("apt's sources name no mirror of Debian, so there is no kernel to boot")
+        raise NotReady(f"apt's sources name no mirror of Debian, so there is no {name}")
     address = f"{source.rstrip('/')}/{entry['Filename']}"
     say(f"fetching {address}")
     try:
@@ -330,22 +341,33 @@ def fetch_kernel(root: str) -> str:
         raise NotReady(f"{address}: {error}; see whether the mirror can be reached, then try again") from error
     if hashlib.sha256(content).hexdigest() != entry["SHA256"]:
         raise NotReady(f"{address} is damaged; try again")
-    os.makedirs(os.path.dirname(kernel), exist_ok=True)
-    with open(f"{kernel}.deb", "wb") as file:
+    os.makedirs(os.path.dirname(directory), exist_ok=True)
+    package, files = f"{directory}.deb", f"{directory}.files"
+    with open(package, "wb") as file:
         file.write(content)
-    files = f"{kernel}.files"
-    must(["dpkg-deb", "-x", f"{kernel}.deb", files])
-    os.rename(os.path.join(files, "boot", os.path.basename(kernel)), kernel)
-    shutil.rmtree(files)
-    os.remove(f"{kernel}.deb")
-    return kernel
+    shutil.rmtree(files, ignore_errors=True)
+    must(["dpkg-deb", "-x", package, files])
+    os.remove(package)
+    os.rename(files, directory)
+    return directory
+
+
+def fetch_kernel(root: str) -> str:
+    """The path of Debian's kernel for arm64."""
+    # This package only names the package with the kernel.
+    entry = packages_of(root).get("linux-image-cloud-arm64")
+    if not entry:
+        raise NotReady("the root's list of packages has no kernel; remove the root, then run scripts/setup --arm64")
+    name = entry["Depends"].split()[0]
+    return os.path.join(fetch_package(root, name), "boot", name.replace("linux-image", "vmlinuz"))
 
 
 class Machine:
     """An emulated machine of arm64 with files of the root. Programs have the paths that they have on this machine."""
 
-    def __init__(self, root: str, directory: str) -> None:
-        self._root, self._directory, self._files = root, directory, os.path.join(directory, "files")
+    def __init__(self, root: str, directory: str, *others: str) -> None:
+        """`others` are directories that have files as the root has them, and are asked first."""
+        self._roots, self._directory, self._files = (*others, root), directory, os.path.join(directory, "files")
         shutil.rmtree(self._files, ignore_errors=True)
         for name in ("usr/bin", "usr/lib", "proc", "sys", "dev", "tmp"):
             os.makedirs(os.path.join(self._files, name))
@@ -357,16 +379,20 @@ class Machine:
 
     def add_from_root(self, name: str) -> None:
         """Adds a file of the root, and its libraries."""
-        original = os.path.join(self._root, name)
+        root = self._root_with(name) or self._roots[-1]
+        original = os.path.join(root, name)
         while os.path.islink(original):
             # An absolute link means a file of the root.
             target = os.readlink(original)
             original = (
-                os.path.join(self._root, target[1:])
+                os.path.join(root, target[1:])
                 if target.startswith("/")
                 else os.path.join(os.path.dirname(original), target)
             )
         self.add(original, name)
+
+    def _root_with(self, name: str) -> str | None:
+        return next((root for root in self._roots if os.path.lexists(os.path.join(root, name))), None)
 
     def add(self, original: str, name: str = "") -> None:
         """Adds a file, and its libraries. The usual name is the path on this machine."""
@@ -375,15 +401,20 @@ class Machine:
             return
         os.makedirs(os.path.dirname(copy), exist_ok=True)
         shutil.copy(original, copy)
+        with open(copy, "rb") as file:
+            if file.read(4) != b"\x7fELF":
+                return
         needed = run(["readelf", "--dynamic", original]).output
         for library in re.findall(r"\(NEEDED\).*\[(.*)\]", needed):
             paths = [f"{folder}/{library}" for folder in LIBRARY_FOLDERS]
-            found = next((path for path in paths if os.path.lexists(os.path.join(self._root, path))), None)
-            if not found:
+            found = next(filter(self._root_with, paths), None)
+            # A program may bring a library of its own, and find it beside its other files.
+            if not found and not glob.glob(f"{self._files}/**/{library}", recursive=True):
                 raise NotReady(
                     f"the root has no {library}, which {original} needs; remove the root, then run scripts/setup --arm64"
                 )
-            self.add_from_root(found)
+            if found:
+                self.add_from_root(found)
 
     def run(self, kernel: str, commands: list[str], answers: str) -> None:
         """Boots, runs the lines of bash, and unpacks what they leave into the directory `answers`."""
@@ -479,24 +510,8 @@ def compare_runs(place: Place, kind: str, result: Result) -> None:
 def read_trace(place: Place, kind: str, leaktrace: Leaktrace, result: Result) -> None:
     """The trace is whole, and no stack differs from a fresh unwind."""
     trace = f"{place.stem(kind)}.trace"
-    text = must([leaktrace.command, "dump", "--chunks", trace])
-    closing = re.search(r"^\d+ closing reason=(\S+) .*\bevents=(\d+) .*\bdrops=([\d,]+)$", text, re.MULTILINE)
-    options = re.search(r"^header .*\boptions=(0x[0-9a-f]+)", text)
-    if not closing or not options:
-        result.complaints.append(f"{kind}: the trace has no closing record")
+    if not judge_recording(must([leaktrace.command, "dump", "--chunks", trace]), kind, result) or kind != COMPARING:
         return
-    drops = [int(count) for count in closing[3].split(",")]
-    result.events, result.incomplete = int(closing[2]), drops[INCOMPLETE]
-    if closing[1] != "exit":
-        result.complaints.append(f"{kind}: the recording ended for the reason {closing[1]}")
-    result.complaints += [f"{kind}: {drops[index]} {what}" for index, what in DROPS.items() if drops[index]]
-    if kind != COMPARING:
-        return
-    if not int(options[1], 16) & VERIFIES_STACKS:
-        result.complaints.append("the recorder compared no stacks")
-    result.different = drops[DIFFERENT]
-    if result.different:
-        result.complaints.append(f"{result.different} stacks differ from a fresh unwind")
     events = must([leaktrace.command, "dump", "--events", trace])
     result.stacks = len(re.findall(r" stack=[1-9]", events))
     if result.stacks == 0:
@@ -504,6 +519,27 @@ def read_trace(place: Place, kind: str, leaktrace: Leaktrace, result: Result) ->
     depth, expected = deepest_stack(events), CASES[place.case].depth
     if depth < expected:
         result.complaints.append(f"the deepest stack has {depth} frames, not {expected}")
+
+
+def judge_recording(chunks: str, kind: str, result: Result) -> bool:
+    """The recording is whole. False if its end is missing. `chunks` describes the chunks of the trace."""
+    closing = re.search(r"^\d+ closing reason=(\S+) .*\bevents=(\d+) .*\bdrops=([\d,]+)$", chunks, re.MULTILINE)
+    options = re.search(r"^header .*\boptions=(0x[0-9a-f]+)", chunks)
+    if not closing or not options:
+        result.complaints.append(f"{kind}: the trace has no closing record")
+        return False
+    drops = [int(count) for count in closing[3].split(",")]
+    result.events, result.incomplete = int(closing[2]), drops[INCOMPLETE]
+    if closing[1] != "exit":
+        result.complaints.append(f"{kind}: the recording ended for the reason {closing[1]}")
+    result.complaints += [f"{kind}: {drops[index]} {what}" for index, what in DROPS.items() if drops[index]]
+    if kind == COMPARING:
+        if not int(options[1], 16) & VERIFIES_STACKS:
+            result.complaints.append("the recorder compared no stacks")
+        result.different = drops[DIFFERENT]
+        if result.different:
+            result.complaints.append(f"{result.different} stacks differ from a fresh unwind")
+    return True
 
 
 def deepest_stack(events: str) -> int:
@@ -618,7 +654,7 @@ def parse() -> argparse.Namespace:
 
 
 def check(options: argparse.Namespace) -> int:
-    root = os.path.realpath(os.environ.get("LEAKTRACE_ARM64_ROOT") or os.path.join(WORK, "root"))
+    root = root_directory()
     leaktrace = Leaktrace(find_products(options.products))
     optimisations = OPTIMISATIONS[:1] if options.quick else OPTIMISATIONS
     has_images, with_tests = options.emulated_machine, not options.case
