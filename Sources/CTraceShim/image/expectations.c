@@ -163,7 +163,9 @@ bool lt_expectations_add(const struct lt_expectation *e, bool *isFirst) {
   LT_CHECK(watched.entries[slot].place < PLACE_COUNT);
   atomic_fetch_add(&lt_expectations_pending, 1);
   atomic_fetch_add(&watched.groups[slot / GROUP_SIZE], 1);
-  atomic_store_explicit(&table[slot], e->address, memory_order_release);
+  // Sequentially consistent, like the load of the deadline below. Pairs with the store of the deadline and the loads of
+  // the table in lt_expectations_take_due: the pass sees this entry, or this thread sees that the deadline is unset.
+  atomic_store(&table[slot], e->address);
   uint64_t before = atomic_load(&watched.nextDeadline);
   lower_next_deadline(e->deadline);
   *isFirst = e->deadline < before;
@@ -212,16 +214,17 @@ static void put_label(char label[LT_EXPECTATION_LABEL_SIZE], uint64_t number, co
 
 void lt_expectations_take_due(uint64_t now, enum lt_image_choice choice, char label[LT_EXPECTATION_LABEL_SIZE]) {
   label[0] = 0;
-  // An entry that is added from here on lowers the deadline again.
+  // An entry that is added from here on lowers the deadline again. Sequentially consistent, like the loads of groups
+  // and slots below. Pairs with lt_expectations_add.
   atomic_store(&watched.nextDeadline, UINT64_MAX);
   _Atomic uintptr_t *table = atomic_load_explicit(&watched.addresses, memory_order_acquire);
   if (!table) return;
   uint64_t next = UINT64_MAX, firstNumber = UINT64_MAX;
   if (++watched.passes == 0) watched.passes = 1;
   for (uint32_t group = 0; group < GROUP_COUNT; group++) {
-    if (!atomic_load_explicit(&watched.groups[group], memory_order_relaxed)) continue;
+    if (!atomic_load(&watched.groups[group])) continue;
     for (uint32_t slot = group * GROUP_SIZE; slot < (group + 1) * GROUP_SIZE; slot++) {
-      uintptr_t address = atomic_load_explicit(&table[slot], memory_order_acquire);
+      uintptr_t address = atomic_load(&table[slot]);
       if (address <= RESERVED) continue;
       struct entry entry = watched.entries[slot];
       LT_CHECK(entry.place < PLACE_COUNT);
@@ -321,8 +324,7 @@ static void watch(void *unused) {
     LT_CHECK(images <= IMAGE_LIMIT);
     // While nothing is recorded, the recorder does not see frees, so a watched block may already have been freed. Its
     // watch ends without an image.
-    bool mayTakeImage =
-        images < IMAGE_LIMIT && atomic_load(lt_pause_switch) == LT_SWITCH_RECORD && !lt_snapshot_is_ending();
+    bool mayTakeImage = images < IMAGE_LIMIT && lt_pause_state() == LT_SWITCH_RECORD && !lt_snapshot_is_ending();
     bool isTooSoon = mayTakeImage && images > 0 && sinceImage < IMAGE_INTERVAL_NANOSECONDS;
     lt_expectations_take_due(now,
                              !mayTakeImage ? LT_IMAGE_IMPOSSIBLE

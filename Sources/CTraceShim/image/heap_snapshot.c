@@ -387,7 +387,9 @@ void lt_snapshot_answer(const ucontext_t *interrupted) {
 
 void lt_snapshot_at_switch(void) {
   uint32_t asked = LT_SWITCH_SNAPSHOT;
-  if (!atomic_compare_exchange_strong(lt_pause_switch, &asked, LT_SWITCH_RECORD)) return;
+  // Pairs with the requester's exchange of the switch, which comes after its store of the reason.
+  _Atomic uint32_t *word = atomic_load_explicit(&lt_pause_switch, memory_order_relaxed);
+  if (!atomic_compare_exchange_strong(word, &asked, LT_SWITCH_RECORD)) return;
   take(requested_reason(), NULL, NULL, LT_SNAPSHOT_RETURNS, true, true);
 }
 

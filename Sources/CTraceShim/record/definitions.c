@@ -412,8 +412,11 @@ uint32_t lt_types(struct lt_scanned_type *types, uint32_t limit) {
   struct entry *entries = atomic_load_explicit(&typeTable.entries, memory_order_acquire);
   uint32_t count = 0;
   for (uint32_t i = 0; entries && i < TABLE_SIZE && count < limit; i++) {
-    uint64_t metadata = atomic_load_explicit(&entries[i].metadata, memory_order_relaxed);
+    // Acquire: pairs with the exchange in number_of, which comes after `type` was set to 0.
+    uint64_t metadata = atomic_load_explicit(&entries[i].metadata, memory_order_acquire);
     if (!metadata || metadata == GONE) continue;
+    // Acquire: pairs with the release in number_of. Until then, `storage` may belong to a type that is gone.
+    if (!atomic_load_explicit(&entries[i].type, memory_order_acquire)) continue;
     uint32_t storage = atomic_load_explicit(&entries[i].storage, memory_order_relaxed);
     types[count++] = (struct lt_scanned_type){.metadata = metadata, .storage = storage};
   }
