@@ -13,7 +13,7 @@
 /// Any thread may call this. Takes microseconds without the sleep. Opens a file in a separate task.
 void lt_order_threads(void);
 
-/// A time in which every processor completes the accesses that it had begun.
+/// A time in which every processor completes accesses after it has begun them.
 enum { LT_HELD_NANOSECONDS = 20000000 };
 
 #endif
