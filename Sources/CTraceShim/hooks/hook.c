@@ -56,6 +56,7 @@ uint64_t lt_sample_period;
 
 static struct {
   uint64_t seed;
+  // Counters and times. They need no order: an exchange elects the thread that does the work.
   _Atomic uint64_t threadCount, fullTables;
   _Atomic uint64_t firstLeft;                ///< number of the next allocations that are all sampled
   _Atomic uint64_t nextTotals;               ///< CLOCK_MONOTONIC

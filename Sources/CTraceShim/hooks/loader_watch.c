@@ -146,8 +146,8 @@ struct image {
 static struct {
   struct rendezvous *loader;
   bool isOn, isPatched;
-  bool bindsTables; ///< whether tables in the program's namespace are bound
-  _Atomic bool isOver;
+  bool bindsTables;    ///< whether tables in the program's namespace are bound
+  _Atomic bool isOver; ///< needs no order: an event that has begun may go on
   struct image *images;
   uint32_t imageCount, passes;                         ///< at most IMAGE_LIMIT images; the loader's lock guards both
   const struct rendezvous *spaces[LT_NAMESPACE_LIMIT]; ///< the namespaces with a Swift runtime
@@ -373,6 +373,7 @@ void lt_loader_watch_undo(void) {
 static void lt_on_loader_event(void) __attribute__((used));
 static void lt_on_loader_event(void) {
   // A signal handler may load images during this call, and another thread may load images while the recording begins.
+  // The exchange pairs with the store of false. The loader's lock orders most calls already.
   static _Atomic bool isLooking;
   if (atomic_load_explicit(&watch.isOver, memory_order_relaxed) || atomic_exchange(&isLooking, true)) return;
   uint32_t before = watch.imageCount, hint = 0, seen = 0;
@@ -477,7 +478,8 @@ static void begin(void) {
 void lt_loader_watch_begin(bool tables) {
   watch.bindsTables = tables;
   atomic_store(&watch.isOver, false);
-  // The program calls the bound hooks through plain loads. The hooks then load settings and functions, without an order.
+  // The program calls the bound hooks through plain loads. The hooks then load settings and functions, without an
+  // order.
   if (tables && !LT_KEEPS_LOAD_ORDER) lt_order_threads();
   begin();
   struct lt_image_observer observer = {.came = came, .went = went, .changed = lt_swift_relatives_settle};

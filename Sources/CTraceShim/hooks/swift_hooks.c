@@ -344,7 +344,8 @@ struct answer {
 };
 enum { ANSWER_LIMIT = 4096, PLACE_COUNT = 1024 };
 static struct {
-  _Atomic(struct answer *) all, places[PLACE_COUNT];
+  _Atomic(struct answer *) all, places[PLACE_COUNT]; ///< an entry is written before its place gets its address
+  /// `count` gives out entries. `generation` changes before `next` does, and after the loader has changed its list
   _Atomic uint32_t count, generation;
 } answers;
 
@@ -364,6 +365,7 @@ static void *function_for(uintptr_t caller, unsigned index) {
       all && atomic_load(&answers.count) < ANSWER_LIMIT ? atomic_fetch_add(&answers.count, 1) : ANSWER_LIMIT;
   if (number < ANSWER_LIMIT) {
     all[number] = (struct answer){caller, index, now, function};
+    // Release: pairs with the acquire above.
     atomic_store_explicit(place, &all[number], memory_order_release);
   }
   return function;

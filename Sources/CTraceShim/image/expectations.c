@@ -60,11 +60,11 @@ static struct {
   _Atomic(_Atomic uintptr_t *) addresses;
   struct entry *entries;
   struct place *places;
-  _Atomic uint32_t *groups; ///< number of entries in each group. An entry is counted before it becomes visible, and
-                            ///< until it has been removed
-  uint32_t passes;          ///< number of passes over the table; only one thread makes passes
-  _Atomic uint32_t isMapping;
-  _Atomic uint32_t probes; ///< number of slots that an entry may be in; at most PROBE_LIMIT, and never decreases
+  _Atomic uint32_t *groups;   ///< number of entries in each group. An entry is counted before it becomes visible, and
+                              ///< until it has been removed
+  uint32_t passes;            ///< number of passes over the table; only one thread makes passes
+  _Atomic uint32_t isMapping; ///< the exchange elects the thread that maps the memory
+  _Atomic uint32_t probes;    ///< number of slots that an entry may be in; at most PROBE_LIMIT, and never decreases
   _Atomic uint64_t nextDeadline;
 } watched = {.nextDeadline = UINT64_MAX};
 
@@ -92,6 +92,7 @@ bool lt_expectations_have_memory(void) {
   void *made = lt_map_private(SLOT_COUNT * sizeof(uintptr_t));
   if (!watched.entries || !watched.places || !watched.groups || !made)
     return false; // no thread tries again, because `isMapping` stays 1
+  // Release: pairs with the acquires of this word, whose threads use the other members.
   atomic_store_explicit(&watched.addresses, made, memory_order_release);
   return true;
 }
@@ -124,6 +125,7 @@ static uint32_t place_of(const struct lt_expectation *e) {
     }
     size_t length = e->name ? strnlen(e->name, NAME_SIZE - 1) : 0;
     memcpy(place->name, e->name ? e->name : "", length);
+    // Release: pairs with the acquire in put_label.
     atomic_store_explicit(&place->isNamed, 1, memory_order_release);
     return index;
   }
@@ -175,6 +177,7 @@ bool lt_expectations_add(const struct lt_expectation *e, bool *isFirst) {
 /// Ends the watch if the slot still has the address. Returns false if it has not.
 static bool release_slot(_Atomic uintptr_t *table, uint32_t slot, uintptr_t address) {
   LT_CHECK(slot < SLOT_COUNT);
+  // Pairs with the exchange in reserve_slot: the next entry is written after this one was read.
   if (!atomic_compare_exchange_strong(&table[slot], &address, 0)) return false;
   LT_CHECK(atomic_load(&watched.groups[slot / GROUP_SIZE]) > 0);
   atomic_fetch_sub(&watched.groups[slot / GROUP_SIZE], 1);
@@ -281,6 +284,7 @@ void lt_watcher_reset_after_fork(void) {
 }
 
 static void wake(void) {
+  // Comes after the news. Pairs with the load of `wakes` in `watch`, and with the kernel's comparison.
   atomic_fetch_add(&watcher.wakes, 1);
   lt_syscall(SYS_futex, &watcher.wakes, FUTEX_WAKE_PRIVATE, 1);
 }

@@ -13,7 +13,7 @@
 /// Any thread may call this. Takes microseconds without the sleep. Opens a file in a separate task.
 void lt_order_threads(void);
 
-/// A time in which every processor completes accesses after it has begun them.
+/// Longer than any processor takes to complete an access that it has begun.
 enum { LT_HELD_NANOSECONDS = 20000000 };
 
 #endif

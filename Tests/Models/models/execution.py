@@ -47,8 +47,8 @@ def _is_release(e: Event) -> bool:
 
 def _is_kept_by_arm(first: Event, second: Event, number: int) -> bool:
     """True if Arm keeps the order of two accesses of one thread by themselves. `number` is that of the first."""
-    if first.kind is Kind.READ and second.partner == number:
-        return True
+    if second.kind is Kind.WRITE and second.place == first.place:
+        return True  # also the two halves of a change
     if _is_acquire(first) or _is_release(second) or (_is_release(first) and _is_strong_acquire(second)):
         return True
     if first.kind is not Kind.READ:
@@ -187,7 +187,7 @@ class _Program:
             for k in itertools.chain(source, order):
                 if k == r or self.thread[k] != self.thread[r]:
                     continue
-                # A read returns no older write than the thread has seen before, and no later write of the thread itself.
+                # A read returns no older write than the thread has seen before, and none of its later writes.
                 position = at[source[k]] if k in source else at[k]
                 if (k < r and position > at[w]) or (k > r and k in at and position <= at[w]):
                     return False

@@ -1,8 +1,8 @@
 """The language of the models: threads as generators of accesses, and the executions of one thread by itself.
 
 A thread is a generator. It yields an access, and receives the value that the access has read. `after` names the values
-that the access's address or stored value is computed from. Processors keep the order of such dependent accesses. A
-dependency that the compiled code might lose must not be named.
+that the access's address is computed from. `data` names the values in a stored value. Processors keep the order of such
+dependent accesses. A dependency that the compiled code might lose must not be named.
 """
 
 import collections.abc
@@ -51,6 +51,7 @@ class Store:
     value: int
     order: Order = Order.RELAXED
     after: Values = ()
+    data: Values = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,7 +128,7 @@ class Kind(enum.Enum):
 
 @dataclasses.dataclass
 class Event:
-    """A read, a write or a fence of a thread. The numbers in the sets are those of earlier reads of the same thread."""
+    """A read, a write or a fence of a thread. The sets have numbers of earlier reads of the same thread."""
 
     kind: Kind
     place: str = ""
@@ -186,8 +187,10 @@ def _run(make: MakeThread, choices: list[int]) -> _Run:
                     return _Run(path, missing=place)
                 answer = Value(left.pop(), len(events))
                 events.append(Event(Kind.READ, place, int(answer), order, _reads(after), branches))
-            case Store(place, value, order, after):
-                events.append(Event(Kind.WRITE, place, int(value), order, _reads((value, *after)), branches))
+                branches |= _reads(after)  # later stores wait for the address, since it may be invalid
+            case Store(place, value, order, after, data):
+                events.append(Event(Kind.WRITE, place, int(value), order, _reads((value, *after, *data)), branches))
+                branches |= _reads(after)
             case Change(place, change, order):
                 if not left:
                     return _Run(path, missing=place)

@@ -122,7 +122,7 @@ def _execute(number: int, setup: dict[str, str | int], program: list[str]) -> Th
             case "STR" | "STLR":
                 place, after = _address(pointers, registers, operands)
                 content = registers[_word(operands[0])]
-                yield Store(place, content[0], _STORES[operation], after + content[1])
+                yield Store(place, content[0], _STORES[operation], after, content[1])
             case "LDXR" | "LDAXR":
                 value, at = yield from _exclusive(operation, operands, pointers, registers, program, at)
             case "CBNZ" | "CBZ":

@@ -181,6 +181,7 @@ TYPES = Model(
     spare={
         "lt_type_table_forget: type": "the store after it has the order that is needed",
         "lt_type_table_forget: metadata": "the exchange after it has the order that is needed",
+        "number_of: metadata": "the store of the same word before it has the order that is needed",
     },
 )
 

@@ -1,6 +1,6 @@
 """States of threads: the list, the claims, and settings that reach every thread."""
 
-from ..language import Change, Load, MakeThread, Note, Order, Require, Store, Thread, exchange
+from ..language import Change, Fence, Load, MakeThread, Note, Order, Require, Store, Thread, exchange
 from ..model import Model, Variant
 
 
@@ -127,7 +127,7 @@ CLAIMS = Model(
         "register_thread: osThread": Order.SC,
         "register_thread: claim": Order.SC,
     },
-    # One thread reaps the state of thread 1. No thread reaps the state of thread 2. The next user finds the state cleaned up.
+    # One thread reaps the state of thread 1. No thread reaps the state of thread 2. The next user finds it cleaned up.
     is_wrong=lambda o: (
         "other reaps" in o.notes
         or o.notes["first reaps"] != USED
@@ -143,4 +143,45 @@ CLAIMS = Model(
     },
 )
 
-MODELS = (SETTING, LISTED, CLAIMS)
+
+def _description(v: Variant) -> list[MakeThread]:
+    def changing() -> Thread:
+        yield Store("news", 1)  # lt_description_add_swift, lt_description_add_warning
+        if v.has("lt_description_has_changed: fence"):
+            yield Fence()
+        is_written = yield Load("isWritten", v.order("lt_description_has_changed: isWritten"))
+        if is_written:
+            yield Store("isOld", 1, v.order("lt_description_has_changed: isOld"))
+
+    def describing() -> Thread:
+        taken = yield exchange("isWritten", 0, 1, v.order("lt_description_begin: isWritten"))
+        yield Require(taken == 0)
+        if v.has("lt_description_begin: fence"):
+            yield Fence()
+        news = yield Load("news")
+        yield Note("news", news)
+
+    return [changing, describing]
+
+
+DESCRIPTION = Model(
+    name="the description of the process",
+    code="lt_description_add_swift, lt_description_has_changed; lt_description_begin",
+    initial={"news": 0, "isWritten": 0, "isOld": 0},
+    threads=_description,
+    orders={
+        "lt_description_has_changed: isWritten": Order.SC,
+        "lt_description_has_changed: isOld": Order.SC,
+        "lt_description_begin: isWritten": Order.SC,
+    },
+    steps=("lt_description_has_changed: fence", "lt_description_begin: fence"),
+    is_wrong=lambda o: o.notes["news"] == 0 and o.memory["isOld"] == 0,
+    is_useful=lambda o: o.notes["news"] == 0 and o.memory["isOld"] == 1,
+    spare={
+        "lt_description_has_changed: isWritten": "the fence before it has the order that is needed",
+        "lt_description_has_changed: isOld": "the fence before it has the order that is needed",
+        "lt_description_begin: isWritten": "the fence after it has the order that is needed",
+    },
+)
+
+MODELS = (SETTING, LISTED, CLAIMS, DESCRIPTION)
