@@ -353,6 +353,8 @@ void lt_loaded_image_replace(const struct lt_loaded_image *image, void **place, 
       isReadOnly = true;
   }
   if (isReadOnly && !lt_protect((void *)page, PAGE, true)) return;
+  // Release: the caller has set all that the function at `address` uses. On a processor that reorders loads, the caller
+  // must also have called lt_order_threads, since callers load the word plainly.
   __atomic_store_n(place, address, __ATOMIC_RELEASE);
   if (isReadOnly) lt_protect((void *)page, PAGE, false);
 }

@@ -38,7 +38,8 @@
 #define LT_EXPORT __attribute__((visibility("default")))
 #endif
 
-/// Returns the next definition of a function. Looks it up at the first use.
+/// Returns the next definition of a function. Looks it up at the first use. Relaxed: each thread that looks it up gets
+/// the same address.
 #define NEXT(name)                                                     \
   ({                                                                   \
     static _Atomic(void *) found_;                                     \

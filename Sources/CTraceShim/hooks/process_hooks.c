@@ -67,7 +67,7 @@ typedef long system_call(long, long, long, long, long, long, long);
 typedef int process_control(int, unsigned long, unsigned long, unsigned long, unsigned long);
 
 static struct {
-  _Atomic bool isBeginningForbidden;
+  _Atomic bool isBeginningForbidden; ///< needs no order: no other data depends on it
   system_call *nextSyscall;
   process_control *nextControl;
 } filters;
@@ -474,7 +474,7 @@ struct handler {
 enum { HANDLER_LIMIT = 1 << 15 };
 static struct {
   struct handler *list;
-  _Atomic uint32_t count;
+  _Atomic uint32_t count; ///< gives out entries. The C library's lock publishes an entry to the thread that ends
 } exitHandlers;
 
 static void run_wrapped(void *context) {

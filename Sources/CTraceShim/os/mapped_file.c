@@ -139,6 +139,7 @@ static int reach(struct lt_mapped_file *file, uint64_t end) {
   uint64_t begin = 0;
   LT_CHECK(is_valid(file));
   for (;;) {
+    // Comes after the addition in lt_mapped_file_enter. Pairs with the store in lt_mapped_file_trim_unused.
     uint64_t size = atomic_load(&file->extent->size);
     bool isThere = end <= size;
     if (isThere && (size - end >= file->reserve / 2 || atomic_load(&file->isGrowthRefused))) return 0;
@@ -172,7 +173,8 @@ void lt_mapped_file_trim_unused(struct lt_mapped_file *file, const _Atomic uint6
   uint32_t no = 0;
   if (!atomic_compare_exchange_strong(&file->extent->isGrowing, &no, 1)) return;
   uint64_t size = atomic_load(&file->extent->size);
-  // A user who enters from now on finds the file too short, and waits until `isGrowing` is cleared.
+  // A user who enters from now on finds the file too short, and waits until `isGrowing` is cleared. Sequentially
+  // consistent, like the load of `users`. Pairs with lt_mapped_file_enter and `reach`.
   atomic_store(&file->extent->size, PAGE);
   if (atomic_load(&file->users) == 0) {
     size = atomic_load(end);
@@ -223,7 +225,7 @@ static void advance_anchor(struct lt_mapped_file *file, const struct lt_file_anc
     }
   }
   // New users take the new anchor. If this thread is the only user, no thread uses the old ones. The first page is
-  // kept.
+  // kept. Sequentially consistent, like the store of `current`. Pairs with lt_mapped_file_enter and map_part.
   for (uint32_t i = 1; i < LT_FILE_ANCHORS && atomic_load(&file->users) == 1; i++) {
     if (i == current || !file->anchors[i].page) continue;
     LT_CHECK(file->anchors[i].page != file->firstPage);

@@ -29,8 +29,9 @@
 /// this number are not noted, so they look like the host's.
 enum { OWN_LIMIT = 1 << 16 };
 struct own_slot {
+  // Read in a copy of the process. There, `size` belongs to `start` unless it is 0.
   _Atomic uintptr_t start; ///< 0 in a free slot; a multiple of the page size
-  _Atomic size_t size;     ///< 0 while a thread takes or frees the slot
+  _Atomic size_t size;     ///< 0 while a thread takes or frees the slot: set after `start`, and cleared before it
 };
 static struct {
   struct own_slot slots[OWN_LIMIT];
@@ -326,7 +327,8 @@ char *lt_put_number(char *p, uint64_t value, unsigned base) {
 
 enum { HEADER = 16 };
 _Alignas(4096) uint8_t lt_bootstrap_arena[LT_BOOTSTRAP_SIZE];
-static _Atomic size_t arenaUsed; ///< bytes; at most LT_BOOTSTRAP_SIZE; never decreases
+static _Atomic size_t
+    arenaUsed; ///< gives out memory, and needs no order. Bytes; at most LT_BOOTSTRAP_SIZE; never decreases
 
 void *lt_bootstrap_allocate(size_t size, size_t alignment) {
   if (alignment < 16) alignment = 16;

@@ -137,6 +137,7 @@ uint64_t lt_resident_size(void) {
 /// Sums over the recorder's children that were waited for. Only one thread at a time waits for such a child; any thread
 /// may read the sums.
 static struct {
+  // Sums, which need no order.
   _Atomic int64_t userMicroseconds, systemMicroseconds;
   _Atomic int64_t minorFaults, majorFaults, blocksIn, blocksOut, waits, switches;
   _Atomic int64_t largest; ///< resident size of the largest child, in KiB

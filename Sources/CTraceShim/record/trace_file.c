@@ -223,6 +223,7 @@ bool lt_trace_is_writable(void) { return atomic_load_explicit(&lt_trace.isOpen, 
 
 /// Truncates the file after the last chunk, if this was the last writer and recording has ended.
 static void leave_file(void) {
+  // The subtraction of the last user sees the store of `isOpen` by any earlier one, and all that they wrote.
   if (!lt_mapped_file_leave(&lt_trace.file) || lt_trace_is_writable()) return;
   lt_mapped_file_trim(&lt_trace.file, lt_trace.status->dataEnd);
 }
@@ -370,7 +371,7 @@ void lt_trace_add_drops(struct lt_thread *t) {
   LT_CHECK(lt_trace.status);
   for (int i = 0; i < LT_DROP_COUNT; i++) {
     if (!t->drops[i]) continue;
-    // A signal handler may count a drop at the same time.
+    // A signal handler may count a drop at the same time. Relaxed: a counter.
     uint64_t count = atomic_exchange_explicit((_Atomic uint64_t *)&t->drops[i], 0, memory_order_relaxed);
     atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->drops[i], count);
   }

@@ -49,7 +49,8 @@ static _Atomic uint8_t *mark_of(uintptr_t address) {
 void lt_sampled_marks_use(void) {
   LT_CHECK(sampledBlocks.marks != NULL);
   // Set the mask last, since other threads may be freeing: the old mask is valid for both tables.
-  lt_sampled_marks.counts = sampledBlocks.marks;
+  __atomic_store_n(&lt_sampled_marks.counts, sampledBlocks.marks, __ATOMIC_RELAXED);
+  // Pairs with the acquire in lt_is_marked. Also comes after all marks that were added before.
   atomic_thread_fence(memory_order_seq_cst);
   __atomic_store_n(&lt_sampled_marks.mask, LT_SAMPLED_MARK_COUNT - 1, __ATOMIC_RELAXED);
 }
@@ -107,6 +108,7 @@ bool lt_sampled_blocks_remove(uintptr_t address, struct lt_sampled_block *block)
   *block = group->blocks[place];
   // If two threads free the block at the same time, which is an error of the program, count one free.
   uintptr_t key = key_of(address);
+  // Pairs with the exchange in lt_sampled_blocks_add: the next block is written after this one was read.
   if (!atomic_compare_exchange_strong(&group->keys[place], &key, 0)) return false;
   remove_mark(address);
   return true;
@@ -123,6 +125,7 @@ bool lt_sampled_blocks_add(uintptr_t address, const struct lt_sampled_block *blo
       continue;
     group->blocks[place] = *block;
     lt_sampled_marks_add(address);
+    // Release: pairs with the acquire in place_of, whose caller reads the block.
     atomic_store_explicit(&group->keys[place], key_of(address), memory_order_release);
     LT_CHECK(atomic_load(mark_of(address)) > 0);
     return true;
@@ -176,6 +179,7 @@ static struct cell *table_of(uint64_t address, bool isToBeMade) {
   LT_CHECK(liveSet.tables != NULL);
   if (address >> ADDRESS_BITS) return NULL;
   _Atomic(struct cell *) *place = &liveSet.tables[address >> TABLE_SHIFT];
+  // Acquire: pairs with the exchange below.
   struct cell *table = atomic_load_explicit(place, memory_order_acquire);
   if (table || !isToBeMade) return table;
   struct cell *made = lt_map_private(TABLE_CELLS * sizeof *made);
@@ -235,7 +239,8 @@ void lt_live_set_add(uintptr_t address, uint64_t size) {
     }
     atomic_fetch_or(&second->ends, bit_of(last_byte(address, size)));
   }
-  // Set the beginning last: if a copy of the process has the bit, it has the rest.
+  // Set the beginning last: if a copy of the process has the bit, it has the rest. Release: pairs with the loads of
+  // `starts` in lt_live_set_walk and lt_live_set_size.
   LT_CHECK(!isLarge || size >> ADDRESS_BITS || size_in(second) == size);
   atomic_fetch_or(&first->starts, bit_of(address));
 }

@@ -79,8 +79,8 @@ enum {
 
 /// Estimates since the beginning of the recording.
 struct lt_sampled_site {
-  _Atomic uint64_t hash;       ///< of the stack; 0 if the place is free
-  _Atomic uint32_t isReady;    ///< not 0 if the two members below are set and final
+  _Atomic uint64_t hash;    ///< of the stack; 0 if the place is free. The exchange elects the thread that fills it in
+  _Atomic uint32_t isReady; ///< not 0 if the two members below are set and final: they are stored first
   uint32_t keyCount, firstKey; ///< this site's range in the keys of all sites
   uint32_t reserved;
   _Atomic uint64_t samples, freedSamples;

@@ -108,6 +108,12 @@ static LT_ALWAYS_INLINE uintptr_t lt_load_first(const uintptr_t *word) {
   return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
+/// A load may return an older value than an earlier load.
+enum { LT_KEEPS_LOAD_ORDER = false };
+/// The architecture lets a branch replace only a few instructions while other threads may execute them. A return is not
+/// among them (Arm Architecture Reference Manual, B2.2.5).
+enum { LT_MAY_PATCH_RUNNING_CODE = false };
+
 /// A signal handler that subtracts in between clears the monitor, so the loop begins again.
 static LT_ALWAYS_INLINE int lt_subtract(uint64_t *from, uint64_t value) {
   uint64_t before, after, isLost;

@@ -103,7 +103,13 @@ static LT_ALWAYS_INLINE int lt_is_zero_byte(const _Atomic uint8_t *byte) {
   return isZero;
 }
 
+/// The processor keeps the order of loads.
 static LT_ALWAYS_INLINE uintptr_t lt_load_first(const uintptr_t *word) { return *word; }
+
+/// This processor keeps the order of loads, and of stores.
+enum { LT_KEEPS_LOAD_ORDER = true };
+/// A jump may replace other code while threads may execute that code.
+enum { LT_MAY_PATCH_RUNNING_CODE = true };
 
 static LT_ALWAYS_INLINE int lt_subtract(uint64_t *from, uint64_t value) {
   int isUsedUp;
