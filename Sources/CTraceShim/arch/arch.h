@@ -11,6 +11,9 @@
 #include "arch/unwind_row.h"
 
 // The folder defines these static functions and constants:
+// - lt_page_size: returns the bytes of the kernel's pages. LT_PAGE_LIMIT: the largest page size of any kernel. Files
+// and
+//   mappings whose layout must suit all kernels use multiples of the limit;
 // - LT_ADDRESS_BITS, LT_RED_ZONE, LT_ELF_MACHINE, LT_FIRST_GLIBC, LT_AUDIT_ARCHITECTURE, LT_RELOCATION_*;
 // - lt_syscall6: makes a system call, and returns the kernel's result unchanged;
 // - lt_ticks_ordered: reads the processor's ticks after all earlier loads are done. So after a thread has seen another

@@ -79,7 +79,7 @@ static bool lt_filter_allows_beginning(void) { return !atomic_load(&filters.isBe
 static bool is_readable(const void *from, size_t size) {
   if (!from) return false;
   uintptr_t first = (uintptr_t)from, last = first + size - sizeof(uint64_t);
-  for (uintptr_t at = first; at < last; at = (at & ~(uintptr_t)4095) + 4096)
+  for (uintptr_t at = first; at < last; at = lt_page_start(at) + lt_page_size())
     if (!lt_is_readable(at)) return false;
   return lt_is_readable(last);
 }

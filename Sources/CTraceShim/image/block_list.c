@@ -361,7 +361,7 @@ static bool has_variable(const struct image *image, uint64_t address) {
 // In glibc, a mapped block takes whole pages, and an aligned block keeps the rest of its chunk.
 static uint64_t glibc_rounding(uint64_t usableSize) {
   (void)usableSize;
-  return LT_ALLOCATOR_PAGE + 64;
+  return lt_page_size() + 64;
 }
 
 // jemalloc 5.1 to 5.3 has four size classes between one power of two and the next.
@@ -395,6 +395,7 @@ static int find_heap(void) {
                                                .threads = list->threads,
                                                .threadCount = list->threadCount,
                                                .libcRelease = libc_release(),
+                                               .pageSize = (uint32_t)lt_page_size(),
                                                .data = heap.data,
                                                .readOn = read_on,
                                                .nextPresent = next_present};

@@ -70,7 +70,7 @@ void lt_snapshot_init(bool on, uint32_t keptImages) {
   if (!snapshots.exitFunction) snapshots.exitFunction = (uintptr_t)lt_next_symbol("exit");
   // An earlier recording of this process may have left this memory. Its counts of chunks must not continue.
   if (snapshots.progress) memset(snapshots.progress, 0, sizeof *snapshots.progress);
-  else snapshots.progress = lt_map_shared(4096);
+  else snapshots.progress = lt_map_shared(lt_page_size());
   if (!snapshots.stack) snapshots.stack = lt_map_private(STACK_SIZE);
   if (!snapshots.job.threads) snapshots.job.threads = lt_map_shared(THREAD_LIMIT * sizeof *snapshots.job.threads);
   if (!snapshots.progress || !snapshots.stack || !snapshots.job.threads || !lt_freeze_init()) snapshots.isOn = false;

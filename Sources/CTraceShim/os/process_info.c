@@ -100,7 +100,7 @@ static uint64_t take_pages(const char **p) {
   uint64_t pages = 0;
   while (**p == ' ') ++*p;
   for (; **p >= '0' && **p <= '9'; ++*p) pages = pages * 10 + (uint64_t)(**p - '0');
-  return pages * 4096;
+  return pages * lt_page_size();
 }
 
 bool lt_read_resident_size(const char *path, uint64_t *resident, uint64_t *other) {

@@ -101,7 +101,7 @@ void lt_hooks_connect(_Atomic uint32_t *pauseSwitch) {
 // The recorder's own stacks: which thread uses each one, and the switch to a stack and back. A stack is mapped at its
 // first use and then kept.
 
-enum { PAGE = 4096, STACK_LIMIT = 1024 };
+enum { STACK_LIMIT = 1024 };
 
 static struct own_stack {
   _Atomic uint32_t isTaken;  ///< 1 while a thread uses the stack
@@ -113,10 +113,10 @@ static uint8_t *memory_of(struct own_stack *stack) {
   if (LT_LIKELY(memory)) return memory;
   memory = lt_map_private(LT_OWN_STACK_SIZE);
   if (!memory) return NULL;
-  LT_CHECK(atomic_load(&stack->isTaken) == 1 && (uintptr_t)memory % PAGE == 0);
+  LT_CHECK(atomic_load(&stack->isTaken) == 1 && lt_is_page_aligned((uintptr_t)memory));
   // The lowest page is inaccessible: a fault is better than an overflow into other memory. If the kernel refuses, the
   // page stays accessible.
-  lt_syscall(SYS_mprotect, memory, PAGE, 0);
+  lt_syscall(SYS_mprotect, memory, lt_page_size(), 0);
   // Release: pairs with the acquire in lt_own_stack_left_at.
   atomic_store_explicit(&stack->memory, memory, memory_order_release);
   return memory;
@@ -181,7 +181,7 @@ void lt_own_stack_reset_after_fork(void) {
 
 uintptr_t lt_make_thread_local(void) {
   size_t size = lt_thread_local_size(&lt_tls);
-  LT_CHECK(size % 4096 == 0);
+  LT_CHECK(lt_is_page_aligned(size));
   uint8_t *memory = size ? lt_map_private(size) : NULL;
   return memory ? lt_thread_local_make(memory, &lt_tls) : 0;
 }

@@ -237,8 +237,8 @@ void lt_hooks_connect(_Atomic uint32_t *pauseSwitch);
 
 /// The most bytes of the host's stack that a hook uses, in addition to the hooked function's own.
 enum { LT_HOST_STACK_BUDGET = 1024 };
-/// Bytes of a stack, including the inaccessible page at its end.
-enum { LT_OWN_STACK_SIZE = 64 << 10 };
+/// Bytes of a stack, including the inaccessible page at its end. A page may take as much as a whole stack needs.
+enum { LT_OWN_STACK_SIZE = LT_PAGE_LIMIT < (64 << 10) ? 64 << 10 : 2 * LT_PAGE_LIMIT };
 
 /// Calls the function on a stack of the recorder's. If the calling thread is already on such a stack, calls the
 /// function directly. Returns false, without a call, if there is no memory for a stack.

@@ -7,10 +7,12 @@ import contextlib
 import dataclasses
 import glob
 import hashlib
+import lzma
 import os
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tarfile
@@ -49,6 +51,7 @@ LIBRARIES += ("swiftDispatch", "dispatch", "BlocksRuntime", "m")
 DROPS = {0: "calls of signal handlers", 1: "calls after the end", 2: "calls without memory", 3: "cut stacks"}
 INCOMPLETE, DIFFERENT = 4, 7
 VERIFIES_STACKS = 1 << 2
+HEADER_SIZE, PAGE_SIZE_OFFSET = 128, 20
 
 # The parts of the recorder that its tests in C need, and the sources of those tests.
 TEST_FOLDERS = ("Sources/CTraceShim", "Sources/CHeapScan", "Sources/CTraceFormat", "Tests/Recorder")
@@ -237,6 +240,7 @@ class Place:
     directory: str
     optimisation: str
     case: str
+    pages: int  # KiB of the kernel's pages
 
     def stem(self, kind: str) -> str:
         return os.path.join(self.directory, f"{self.case}{self.optimisation}.{kind}")
@@ -258,17 +262,20 @@ def settings(library: str, stem: str, kind: str) -> dict[str, str]:
     return values if kind == USUAL else {**values, "LEAKTRACE_SNAPSHOTS": "off", "LEAKTRACE_VERIFY_STACKS": "1"}
 
 
-def emulated(root: str, command: list[str], variables: dict[str, str] | None = None) -> list[str]:
-    """The command line that runs a program of arm64 with the root's libraries."""
+def emulated(root: str, command: list[str], variables: dict[str, str] | None = None, pages: int = 4) -> list[str]:
+    """The command line that runs a program of arm64 with the root's libraries.
+
+    `pages`: KiB of the pages that the program is told of. Its mappings still have the pages of this machine.
+    """
     values = [word for name, value in (variables or {}).items() for word in ("-E", f"{name}={value}")]
-    return [USER_EMULATOR, "-L", root, *values, *command]
+    return [USER_EMULATOR, "-L", root, *(["-p", str(pages << 10)] if pages != 4 else []), *values, *command]
 
 
 def run_user(root: str, library: str, place: Place) -> None:
     """Runs a case in the emulator of one process. This has no ptrace, so the recorder takes no heap images."""
     for kind in KINDS_OF_USER:
         stem = place.stem(kind)
-        command = emulated(root, [program(place.optimisation), place.case], settings(library, stem, kind))
+        command = emulated(root, [program(place.optimisation), place.case], settings(library, stem, kind), place.pages)
         outcome = run(["/bin/sh", "-c", 'exec "$@" >"$0.out" 2>"$0.err"', stem, *command], limit=RUNNING_SECONDS)
         for ending, value in (("status", outcome.status), ("seconds", outcome.seconds)):
             with open(f"{stem}.{ending}", "w") as file:
@@ -287,8 +294,9 @@ mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
 mkdir -p /dev/shm
 mount -t tmpfs shm /dev/shm
-mount -t tmpfs tmp /tmp
+# Not over /tmp: the files of this archive may be there.
 mkdir -p {answers}
+mount -t tmpfs answers {answers}
 cd {answers}
 # Usage: run STEM SECONDS COMMAND…
 run() {{
@@ -306,41 +314,54 @@ tar -C {answers} -cf $port .
 ANSWERS = "/tmp/answers"
 
 
-def packages_of(root: str) -> dict[str, dict[str, str]]:
-    """By name, the packages that the root's list has, with some of their fields."""
-    found: dict[str, dict[str, str]] = {}
-    for path in glob.glob(f"{root}/var/lib/apt/lists/*_binary-arm64_Packages"):
-        with open(path, encoding="utf-8") as file:
-            for text in file.read().split("\n\n"):
-                entry = dict(re.findall(r"^(Package|Depends|Filename|SHA256): (.*)$", text, re.MULTILINE))
-                found[entry.get("Package", "")] = entry
-    return found
-
-
-def fetch_package(root: str, name: str) -> str:
-    """The directory with the files of a package for arm64, in the version that the root's list of packages has."""
-    entry = packages_of(root).get(name)
-    if not entry:
-        raise NotReady(f"the root's list of packages has no {name}; remove the root, then run scripts/setup --arm64")
-    directory = os.path.join(WORK, "packages", os.path.basename(entry["Filename"]).removesuffix(".deb"))
-    if os.path.exists(directory):
-        return directory
+def fetch(path: str, reason: str) -> bytes:
+    """The contents of a file of Debian's mirror. `reason` says why the mirror may lack the file."""
     source = mirror()
     if not source:
-        raise NotReady(f"apt's sources name no mirror of Debian, so there is no {name}")
-    address = f"{source.rstrip('/')}/{entry['Filename']}"
+        raise NotReady(f"apt's sources name no mirror of Debian, so there is no {os.path.basename(path)}")
+    address = f"{source.rstrip('/')}/{path}"
     say(f"fetching {address}")
     try:
         with urllib.request.urlopen(address, timeout=60) as answer:
-            content = answer.read()
+            content: bytes = answer.read()
     except urllib.error.HTTPError as error:
-        raise NotReady(
-            f"{address}: {error}; the root may be older than the mirror: remove it, then run scripts/setup --arm64"
-        ) from error
+        raise NotReady(f"{address}: {error}; {reason}") from error
     except OSError as error:
         raise NotReady(f"{address}: {error}; see whether the mirror can be reached, then try again") from error
+    return content
+
+
+def packages_in(text: str) -> dict[str, dict[str, str]]:
+    """The packages by name, with some of their fields, from the text of a list of packages."""
+    found: dict[str, dict[str, str]] = {}
+    for paragraph in text.split("\n\n"):
+        entry = dict(re.findall(r"^(Package|Depends|Filename|SHA256): (.*)$", paragraph, re.MULTILINE))
+        found[entry.get("Package", "")] = entry
+    return found
+
+
+def known_packages(root: str) -> dict[str, dict[str, str]]:
+    """The packages that the root's lists have."""
+    found: dict[str, dict[str, str]] = {}
+    for path in glob.glob(f"{root}/var/lib/apt/lists/*_binary-arm64_Packages"):
+        with open(path, encoding="utf-8") as file:
+            found |= packages_in(file.read())
+    return found
+
+
+def fetch_package(name: str, packages: dict[str, dict[str, str]]) -> str:
+    """The directory with the files of a package for arm64."""
+    entry = packages.get(name)
+    if not entry:
+        raise NotReady(f"the list of packages has no {name}; remove the root, then run scripts/setup --arm64")
+    directory = os.path.join(WORK, "packages", os.path.basename(entry["Filename"]).removesuffix(".deb"))
+    if os.path.exists(directory):
+        return directory
+    content = fetch(
+        entry["Filename"], "the root may be older than the mirror: remove it, then run scripts/setup --arm64"
+    )
     if hashlib.sha256(content).hexdigest() != entry["SHA256"]:
-        raise NotReady(f"{address} is damaged; try again")
+        raise NotReady(f"{entry['Filename']} is damaged; try again")
     os.makedirs(os.path.dirname(directory), exist_ok=True)
     package, files = f"{directory}.deb", f"{directory}.files"
     with open(package, "wb") as file:
@@ -352,14 +373,37 @@ def fetch_package(root: str, name: str) -> str:
     return directory
 
 
-def fetch_kernel(root: str) -> str:
-    """The path of Debian's kernel for arm64."""
-    # This package only names the package with the kernel.
-    entry = packages_of(root).get("linux-image-cloud-arm64")
-    if not entry:
-        raise NotReady("the root's list of packages has no kernel; remove the root, then run scripts/setup --arm64")
-    name = entry["Depends"].split()[0]
-    return os.path.join(fetch_package(root, name), "boot", name.replace("linux-image", "vmlinuz"))
+def fetch_kernel(root: str, pages: int = 4) -> str:
+    """The path of Debian's newest known kernel for arm64 with pages of so many KiB."""
+    kept = os.path.join(WORK, "kernel", f"pages-{pages}")
+    if pages != 4 and os.path.exists(kept):
+        # Only the list of packages on the mirror names the newest one.
+        return kept
+    # Debian 13 itself has pages of 4 KiB only. Its backports have 16 KiB as well.
+    if pages == 4:
+        packages, package = known_packages(root), "linux-image-cloud-arm64"
+    else:
+        listed = fetch("dists/trixie-backports/main/binary-arm64/Packages.xz", "the suite may have been archived")
+        packages, package = packages_in(lzma.decompress(listed).decode()), f"linux-image-arm64-{pages}k"
+    if package not in packages:
+        raise NotReady(
+            f"the list of packages has no {package}; "
+            + ("remove the root, then run scripts/setup --arm64" if pages == 4 else "name a kernel by --kernel")
+        )
+    # This package only names the package with the kernel. That one may name another package again.
+    needed = re.findall(r"linux-image-\d[^ ,]*", packages[package]["Depends"])
+    if not needed:
+        raise NotReady(f"{package} needs no package with a kernel")
+    binary = needed[0].replace("linux-image", "linux-binary")
+    files = fetch_package(binary if binary in packages else needed[0], packages)
+    found = glob.glob(f"{files}/boot/vmlinuz-*") + glob.glob(f"{files}/usr/lib/modules/*/vmlinuz")
+    if not found:
+        raise NotReady(f"{needed[0]} has no kernel")
+    if pages == 4:
+        return found[0]
+    os.makedirs(os.path.dirname(kept), exist_ok=True)
+    shutil.copy(found[0], kept)
+    return kept
 
 
 class Machine:
@@ -443,9 +487,8 @@ class Machine:
             raise FailedCommand(f"the machine ended early: {outcome.output}{said}")
 
 
-def run_machine(root: str, library: str, places: list[Place], with_tests: bool) -> None:
+def run_machine(root: str, kernel: str, library: str, places: list[Place], with_tests: bool) -> None:
     """Runs the cases, and perhaps the tests in C, in an emulated machine."""
-    kernel = fetch_kernel(root)
     machine = Machine(root, os.path.join(WORK, "machine"))
     for path in (library, *{program(each.optimisation) for each in places}):
         machine.add(path)
@@ -510,6 +553,10 @@ def compare_runs(place: Place, kind: str, result: Result) -> None:
 def read_trace(place: Place, kind: str, leaktrace: Leaktrace, result: Result) -> None:
     """The trace is whole, and no stack differs from a fresh unwind."""
     trace = f"{place.stem(kind)}.trace"
+    with open(trace, "rb") as file:
+        (size,) = struct.unpack_from("<I", file.read(HEADER_SIZE), PAGE_SIZE_OFFSET)
+    if size != place.pages << 10:
+        result.complaints.append(f"{kind}: the header has pages of {size} bytes, not {place.pages} KiB")
     if not judge_recording(must([leaktrace.command, "dump", "--chunks", trace]), kind, result) or kind != COMPARING:
         return
     events = must([leaktrace.command, "dump", "--events", trace])
@@ -645,6 +692,12 @@ def parse() -> argparse.Namespace:
     modes.add_argument(
         "--emulated-machine", action="store_true", help="boots Debian's kernel instead, and checks the findings"
     )
+    parser.add_argument(
+        "--pages", type=int, choices=(4, 16, 64), default=4, help="KiB of the kernel's pages (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--kernel", metavar="FILE", help="boots this kernel, such as one with pages of 64 KiB; Debian has none"
+    )
     parser.add_argument("--case", action="append", choices=CASES, help="this case alone, without the tests in C")
     parser.add_argument(
         "--products", metavar="DIR", help="the directory of the leaktrace command that reads the traces"
@@ -664,14 +717,15 @@ def check(options: argparse.Namespace) -> int:
     directory = os.path.join(WORK, "machine" if has_images else "user", "answers")
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)
-    places = [Place(directory, each, case) for case in options.case or CASES for each in optimisations]
+    places = [Place(directory, each, case, options.pages) for case in options.case or CASES for each in optimisations]
     if has_images:
-        run_machine(root, options.library, places, with_tests)
+        kernel = options.kernel or fetch_kernel(root, options.pages)
+        run_machine(root, os.path.abspath(kernel), options.library, places, with_tests)
     if with_tests and has_images:
         with open(os.path.join(directory, "tests.out"), encoding="utf-8", errors="replace") as file:
             complaints += judge_tests(file.read(), {})
     elif with_tests:
-        complaints += judge_tests(run(emulated(root, [test_program()]), limit=TESTS_SECONDS).output, NOT_OF_USER)
+        complaints += judge_tests(run(emulated(root, [test_program()], pages=options.pages), limit=TESTS_SECONDS).output, NOT_OF_USER)
 
     def checked(place: Place) -> Result:
         if not has_images:
@@ -691,6 +745,9 @@ def check(options: argparse.Namespace) -> int:
 
 def main() -> int:
     options = parse()
+    if options.kernel and not options.emulated_machine:
+        say("--kernel needs --emulated-machine")
+        return 1
     try:
         return check(options)
     except (NotReady, FailedCommand, subprocess.SubprocessError) as failure:

@@ -66,7 +66,8 @@ def add_tree(machine: arm64.Machine, directory: str, target: str) -> None:
 def run_server(root: str, library: str, requests: int, answers: str) -> None:
     """Runs the server twice, without the recorder and with it, and leaves the results in the directory `answers`."""
     kernel, server = arm64.fetch_kernel(root), fetch_server()
-    packages = [arm64.fetch_package(root, name) for name in PACKAGES]
+    known = arm64.known_packages(root)
+    packages = [arm64.fetch_package(name, known) for name in PACKAGES]
     machine = arm64.Machine(root, os.path.join(WORK, "machine"), *packages, server)
     programs, modules, site = "usr/share/server", f"usr/lib/python{PYTHON}", "usr/share/server/packages"
     for package in packages:

@@ -36,7 +36,7 @@ def count(
     for original, target in ((library, copy), (product, product)):
         must([os.path.join(arm64.TOOLCHAIN, "llvm-objcopy"), "--strip-debug", original, target])
     kernel = arm64.fetch_kernel(root)
-    tool = arm64.fetch_package(root, "valgrind")
+    tool = arm64.fetch_package("valgrind", arm64.known_packages(root))
     machine = arm64.Machine(root, os.path.join(work, "machine"))
     for name in TOOL_FILES:
         machine.add(os.path.join(tool, TOOL, name), f"{TOOL}/{name}")

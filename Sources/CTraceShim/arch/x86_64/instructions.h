@@ -71,6 +71,10 @@ static LT_ALWAYS_INLINE uintptr_t lt_stack_pointer_outside(struct lt_hook_frame 
 
 // Operations of one or two x86-64 instructions.
 
+/// Bytes of the kernel's pages. Every kernel for this processor has the same.
+static LT_ALWAYS_INLINE size_t lt_page_size(void) { return 4096; }
+#define LT_PAGE_LIMIT 4096
+
 /// Bytes below the stack pointer that the ABI lets a function use.
 #define LT_RED_ZONE 128
 /// The addresses of a process are below 1 << LT_ADDRESS_BITS, unless the process asks for higher ones.

@@ -128,7 +128,10 @@ package struct HeapRoots: Sendable {
     for (thread, place) in zip(snapshot.threads, places) {
       guard let region = place.stackRegion, stackRegions.contains(region.range.lowerBound) else { continue }
       let isOnIt = thread.threadPointer > (thread.stackPointer ?? .max) && region.range.contains(thread.threadPointer)
-      let end = isOnIt ? OwnMappings.stackEnd(controlBlock: thread.threadPointer) : region.range.upperBound
+      let end =
+        isOnIt
+        ? OwnMappings.stackEnd(controlBlock: thread.threadPointer, pageSize: image.kernelPageSize)
+        : region.range.upperBound
       stackEnds[region.range.lowerBound] = max(stackEnds[region.range.lowerBound] ?? 0, end)
     }
     var mappings = OwnMappings(

@@ -19,6 +19,8 @@ struct OwnMappings {
   /// False if threads kept running while the heap image was taken. Stacks in use may then look like stacks of exited
   /// threads.
   let isFrozen: Bool
+  /// Bytes of the kernel's pages; a power of two.
+  private let pageSize: UInt64
   /// The number of addresses that may still be checked for arenas of the allocator.
   private var spareLooks = 1 << 20
 
@@ -28,6 +30,7 @@ struct OwnMappings {
     (self.heap, self.image, self.imageRanges, self.controlBlocks, self.isFrozen) = (
       heap, image, imageRanges, controlBlocks, isFrozen
     )
+    pageSize = image.kernelPageSize
   }
 
   /// Returns the parts of a region that belong to the program, in order. `stackEnd`: the end of a thread's stack at the
@@ -42,7 +45,7 @@ struct OwnMappings {
       let stack = leftStack(controlBlock: block)
       if let stack { stacks.append(stack) }
       if stack == nil, stackEnd == nil, block == left.first {
-        start = min(Self.stackEnd(controlBlock: block), region.range.upperBound)
+        start = min(Self.stackEnd(controlBlock: block, pageSize: pageSize), region.range.upperBound)
       }
       // Add the word with the address of the thread's table of variables, unless it is in the rest of the region
       // anyway.
@@ -72,7 +75,7 @@ struct OwnMappings {
   // MARK: Stacks
 
   /// Returns the end of the last page of a stack with a control block at its top.
-  static func stackEnd(controlBlock: UInt64) -> UInt64 {
+  static func stackEnd(controlBlock: UInt64, pageSize: UInt64) -> UInt64 {
     let (end, overflow) = controlBlock.addingReportingOverflow(controlBlockSize + pageSize - 1)
     return (overflow ? .max : end) & ~(pageSize - 1)
   }
@@ -96,14 +99,14 @@ struct OwnMappings {
       if value == address, isLeft(address) { top = address }
     }
     if let top { found.insert(top) }
-    let places = Set((controlBlocks.union(found)).map { $0 % Self.pageSize }).filter { $0 % 8 == 0 }
+    let places = Set((controlBlocks.union(found)).map { $0 % pageSize }).filter { $0 % 8 == 0 }
     var next = region.range.lowerBound
     while next < end, let word = image.firstWord(in: next..<end) {
-      let page = word & ~(Self.pageSize - 1)
+      let page = word & ~(pageSize - 1)
       for place in places where page + place >= region.range.lowerBound && isLeft(page + place) {
         found.insert(page + place)
       }
-      let (following, overflow) = page.addingReportingOverflow(Self.pageSize)
+      let (following, overflow) = page.addingReportingOverflow(pageSize)
       if overflow { break }
       next = following
     }
@@ -116,11 +119,11 @@ struct OwnMappings {
     let (fieldsEnd, overflow) = controlBlock.addingReportingOverflow(Self.controlBlockSize)
     guard !overflow else { return nil }
     for field in stride(from: controlBlock + Self.stackFields, to: fieldsEnd, by: 8) {
-      guard let start = image.word(at: field), start % Self.pageSize == 0, start < controlBlock,
-        let size = image.word(at: field + 8), size % Self.pageSize == 0
+      guard let start = image.word(at: field), start % pageSize == 0, start < controlBlock,
+        let size = image.word(at: field + 8), size % pageSize == 0
       else { continue }
       let (end, overflow) = start.addingReportingOverflow(size)
-      if !overflow, end > controlBlock, end - controlBlock <= 2 * Self.pageSize { return start..<end }
+      if !overflow, end > controlBlock, end - controlBlock <= 2 * pageSize { return start..<end }
     }
     return nil
   }
@@ -134,7 +137,6 @@ struct OwnMappings {
   /// Bytes of a control block. Other versions have the same size, or a slightly smaller one that ends in the same page.
   /// Source: glibc 2.36, nptl/descr.h (struct pthread).
   private static let controlBlockSize: UInt64 = 0x900
-  private static let pageSize: UInt64 = 4096
 
   // MARK: The allocator's memory
 
@@ -170,7 +172,7 @@ struct OwnMappings {
     if first > 0, Self.end(heap.blocks[first - 1]) > range.lowerBound { first -= 1 }
     let next = heap.lowerBound(range.upperBound)
     guard first < next else { return [range] }
-    guard next - first <= Self.largeBlocks, (first..<next).allSatisfy({ Self.isMapping(heap.blocks[$0]) }) else {
+    guard next - first <= Self.largeBlocks, (first..<next).allSatisfy({ isMapping(heap.blocks[$0]) }) else {
       return []
     }
     var parts: [Range<UInt64>] = []
@@ -179,8 +181,8 @@ struct OwnMappings {
       let block = heap.blocks[index]
       let low = block.address - Self.chunkHeader
       if start < low { parts.append(start..<min(low, range.upperBound)) }
-      let (end, overflow) = Self.end(block).addingReportingOverflow(Self.pageSize - 1)
-      start = max(start, (overflow ? .max : end) & ~(Self.pageSize - 1))
+      let (end, overflow) = Self.end(block).addingReportingOverflow(pageSize - 1)
+      start = max(start, (overflow ? .max : end) & ~(pageSize - 1))
     }
     if start < range.upperBound { parts.append(start..<range.upperBound) }
     return parts
@@ -188,8 +190,8 @@ struct OwnMappings {
 
   /// Returns whether glibc made a separate mapping for a block: the block follows a header at the beginning of a page.
   /// With jemalloc, tcmalloc and mimalloc, no block of this size has such an address.
-  private static func isMapping(_ block: LiveBlock) -> Bool {
-    block.size >= largeSize && block.address % pageSize == chunkHeader
+  private func isMapping(_ block: LiveBlock) -> Bool {
+    block.size >= Self.largeSize && block.address % pageSize == Self.chunkHeader
   }
 
   private static func end(_ block: LiveBlock) -> UInt64 {
