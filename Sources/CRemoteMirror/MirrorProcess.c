@@ -13,13 +13,14 @@
 enum {
   /// the most bytes of one read outside of the regions; metadata and descriptors are far smaller
   READ_LIMIT = 1 << 20,
-  STRING_LIMIT = 1 << 16,  ///< the most bytes of a string outside of the regions
-  NAME_LIMIT = 1 << 14,    ///< the most bytes of a name in an answer
-  FIELD_LIMIT = 1 << 14,   ///< the most fields of an answer
-  ARGUMENT_LIMIT = 64,     ///< the most generic arguments of an answer
-  ANSWER_LIMIT = 16 << 20, ///< the most bytes of an answer
-  MEMORY_LIMIT = 1 << 30,  ///< bytes
-  STACK_LIMIT = 8 << 20,   ///< bytes; ends the recursion if a type contains itself
+  STRING_LIMIT = 1 << 16,      ///< the most bytes of a string outside of the regions
+  NAME_LIMIT = 1 << 14,        ///< the most bytes of a name in an answer
+  FIELD_LIMIT = 1 << 14,       ///< the most fields of an answer
+  ARGUMENT_LIMIT = 64,         ///< the most generic arguments of an answer
+  ANSWER_LIMIT = 16 << 20,     ///< the most bytes of an answer
+  MEMORY_LIMIT = 1 << 30,      ///< bytes
+  STACK_LIMIT = 8 << 20,       ///< bytes; ends the recursion if a type contains itself
+  SPARE_BITS_ADDRESS = 0x1000, ///< an address below everything that a process can map, and below the made-up value
   /// at the first question, the library indexes all names, which takes up to several seconds
   ANSWER_MILLISECONDS = 20000,
 };
@@ -44,6 +45,7 @@ static const void *read_bytes(void *context, uint64_t address, uint64_t size, vo
   *token = NULL;
   const void *made = mirror_probe_bytes(address, size);
   if (made) return made;
+  if (address == SPARE_BITS_ADDRESS && size == sizeof memory->spareBits) return &memory->spareBits;
   const struct lt_mirror_region *region = region_of(memory, address);
   if (region && size <= region->size - (address - region->address))
     return (const char *)region->bytes + (address - region->address);
@@ -86,11 +88,13 @@ static uint64_t string_length(void *context, uint64_t address) {
   return 0;
 }
 
+/// The library asks for one variable: the unused bits of references. Only the process's processor decides them, so the
+/// variable is known for processes without a runtime of their own, too.
 static uint64_t symbol_address(void *context, const char *name, uint64_t length) {
-  (void)context;
-  (void)name;
-  (void)length;
-  return 0;
+  static const char variable[] = "_swift_debug_multiPayloadEnumPointerSpareBitsMask";
+  const struct lt_mirror_memory *memory = context;
+  bool isIt = length == sizeof variable - 1 && memcmp(name, variable, length) == 0;
+  return isIt && memory->spareBits ? SPARE_BITS_ADDRESS : 0;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -73,6 +73,41 @@ func closures() {
   print("closures", taps, adders.reduce(0) { $1($0) })
 }
 
+// MARK: enumerations
+
+/// Has more payload cases than four bits can distinguish. So the cases also need bits that only one processor leaves
+/// unused in references.
+enum Signal {
+  case off, broken
+  case a(Post), b(Post), c(Post), d(Post), e(Post), f(Post), g(Post), h(Post), i(Post), j(Post), k(Post), l(Post)
+  case m(Post), n(Post), o(Post), p(Post), q(Post), r(Post), s(Post), t(Post)
+}
+
+final class Post {
+  var signal = Signal.off
+  let number: Int
+  init(_ number: Int) { self.number = number }
+}
+
+@inline(never) func connectPosts(_ number: Int) -> Int {
+  let cases = [
+    Signal.a, Signal.b, Signal.c, Signal.d, Signal.e, Signal.f, Signal.g, Signal.h, Signal.i, Signal.j, Signal.k,
+    Signal.l, Signal.m, Signal.n, Signal.o, Signal.p, Signal.q, Signal.r, Signal.s, Signal.t,
+  ]
+  let (first, second) = (Post(number), Post(number + 1))
+  first.signal = cases[number % cases.count](second)
+  second.signal = number % 2 == 0 ? cases[(number + 7) % cases.count](first) : .broken
+  return first.number
+}
+
+/// Leaks 20 cycles of two posts.
+func enumerations() {
+  var sum = 0
+  for number in 0..<40 { sum += connectPosts(number) }
+  overwriteStack()
+  print("enumerations", sum)
+}
+
 // MARK: structures
 
 struct Order {
@@ -477,8 +512,8 @@ func processes() {
 
 @main enum Cases {
   static let all: [(name: String, run: () -> Void)] = [
-    ("cycles", cycles), ("closures", closures), ("structures", structures), ("tasks", tasks),
-    ("suspended", suspended), ("threads", threads), ("recursion", recursion), ("callbacks", callbacks),
+    ("cycles", cycles), ("closures", closures), ("enumerations", enumerations), ("structures", structures),
+    ("tasks", tasks), ("suspended", suspended), ("threads", threads), ("recursion", recursion), ("callbacks", callbacks),
     ("errors", errors), ("generics", generics), ("references", references), ("arrays", arrays),
     ("strings", strings), ("signals", signals), ("processes", processes),
   ]

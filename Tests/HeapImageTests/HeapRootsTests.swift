@@ -214,8 +214,16 @@ import TraceTestSupport
     let stack = region(base, 0x10_0000)
     let thread = SnapshotThread(osThread: 1, stackPointer: base + 0x8000, threadPointer: base + 0x4_0000)
     let found = roots([stack], threads: [thread], isArm64: true)
-    #expect(stacks(found) == [base + 0x8000..<base + 0x4_1100])
-    #expect(threadLocals(found) == [base + 0x3_F000..<base + 0x4_1100])
+    #expect(stacks(found) == [base + 0x8000..<base + 0x4_0100])
+    #expect(threadLocals(found) == [base + 0x3_F000..<base + 0x4_0100])
+    // The words of the thread's description show its size.
+    let described = roots([stack], threads: [thread], words: description(at: base + 0x4_0000), isArm64: true)
+    #expect(threadLocals(described) == [base + 0x4_0000 - 0x720..<base + 0x4_0100])
+    // Without variables, two words are at the thread pointer.
+    #expect(
+      threadLocals(roots([stack], threads: [thread], isArm64: true, tls: 0)) == [base + 0x3_F000..<base + 0x4_0010])
+    // A damaged trace may state any size.
+    #expect(threadLocals(roots([stack], threads: [thread], isArm64: true, tls: .max)).count == 1)
     // Neither the space above the pointer nor the space below it extends beyond the region.
     var edge = thread
     edge.threadPointer = base + 0x10_0000 - 16
@@ -223,6 +231,26 @@ import TraceTestSupport
     #expect(threadLocals(roots([stack], threads: [edge], isArm64: true)) == [base + 0xF_EFF0..<base + 0x10_0000])
     edge.threadPointer = .max - 8
     #expect(threadLocals(roots([stack], threads: [edge], isArm64: true)).isEmpty)
+  }
+
+  /// The words of a thread's description on arm64 (glibc 2.41): its table of variables is at the thread pointer.
+  private func description(at threadPointer: UInt64) -> [(address: UInt64, value: UInt64)] {
+    let start = threadPointer - 0x720
+    return [(start + 216, start + 224), (start + 224, start + 224), (threadPointer, base + 0x100)]
+  }
+
+  @Test func onlyTheThreadVariableTableOfAnEndedThreadsStackIsARootOnArm64() {
+    let left = region(base, 0x2_0000)
+    let own = region(base + 0x10_0000, 0x2_0000)
+    let threadPointer = base + 0x1_F800
+    let running = base + 0x11_F800
+    let thread = SnapshotThread(osThread: 1, stackPointer: base + 0x11_0000, threadPointer: running)
+    let words = description(at: threadPointer) + description(at: running)
+    let found = roots([left, own], threads: [thread], words: words, isArm64: true)
+    #expect(mappings(found) == [threadPointer..<threadPointer + 8])
+    // Nothing shows the size of a description, so any memory may be the program's.
+    let unknown = roots([left], words: description(at: threadPointer), isArm64: true)
+    #expect(mappings(unknown) == [left.range])
   }
 
   // Addresses in the code of the C library, the runtime, the thread pool, and the program.

@@ -1,14 +1,16 @@
 """Libraries that stand beside libswiftRemoteMirror.so, with what it takes from libstdc++ and libgcc and no more.
 
-Usage: companions.py MIRROR OUTPUT_DIRECTORY OBJECT...
+Usage: companions.py COMPILER MIRROR OUTPUT_DIRECTORY OBJECT...
 
 A slim image has no libstdc++, and the one of the machine that builds may need a newer glibc than the release. Each
 companion has the name of the library that it stands for, and defines the functions with the versions that MIRROR asks
-for. They come from the compiler's static libraries. OBJECT: what else to link, see older_glibc.c.
+for. They come from the compiler's static libraries. COMPILER: a command line. OBJECT: what else to link, see
+older_glibc.c.
 """
 
 import collections
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -19,7 +21,7 @@ LIBRARIES = {"libstdc++.so.6": ("GLIBCXX", "CXXABI"), "libgcc_s.so.1": ("GCC",)}
 
 def main() -> None:
     """Makes the companions."""
-    mirror, output, objects = sys.argv[1], sys.argv[2], sys.argv[3:]
+    compiler, mirror, output, objects = shlex.split(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:]
     table = subprocess.run(["objdump", "-T", mirror], check=True, capture_output=True, text=True).stdout
     wanted = UNDEFINED.findall(table)
     if not wanted:
@@ -29,10 +31,10 @@ def main() -> None:
         for version, symbol in wanted:
             if version.split("_")[0] in prefixes:
                 versions[version].append(symbol)
-        link(f"{output}/{name}", name, versions, objects)
+        link(compiler, f"{output}/{name}", name, versions, objects)
 
 
-def link(path: str, name: str, versions: dict[str, list[str]], objects: list[str]) -> None:
+def link(compiler: list[str], path: str, name: str, versions: dict[str, list[str]], objects: list[str]) -> None:
     """Links one library that exports the symbols, each with its version, and hides all else.
 
     A library of which nothing is taken is empty: the loader still looks for it.
@@ -46,7 +48,7 @@ def link(path: str, name: str, versions: dict[str, list[str]], objects: list[str
             hides_others = ""
         script.flush()
         roots = [f"-Wl,--undefined={symbol}" for symbols in versions.values() for symbol in sorted(symbols)]
-        command = ["gcc", "-shared", "-nodefaultlibs", "-o", path, f"-Wl,-soname,{name}"]
+        command = [*compiler, "-shared", "-nodefaultlibs", "-o", path, f"-Wl,-soname,{name}"]
         command += [f"-Wl,--version-script={script.name}", "-Wl,--gc-sections", "-Wl,-z,now", "-Wl,--build-id=none"]
         command += [*roots, *objects, "-Wl,--start-group", "-l:libstdc++.a", "-l:libgcc_eh.a", "-l:libgcc.a"]
         subprocess.run([*command, "-Wl,--end-group", "-lm", "-lc"], check=True)

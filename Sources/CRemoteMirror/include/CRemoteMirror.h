@@ -105,7 +105,15 @@ struct lt_mirror_memory {
   /// Copies `size` bytes. Returns 0 if they are not known. Called only in the child.
   int (*read)(void *context, uint64_t address, void *bytes, uint64_t size);
   void *context;
+  /// The bits that Swift's references leave unused on the traced process's processor. Enumerations keep their cases
+  /// there. 0 if they are unknown; the library then assumes this machine's processor.
+  uint64_t spareBits;
 };
+
+/// The unused bits of references by processor. Bits 56 to 59 may be tags of the hardware on arm64. Source:
+/// swiftlang/swift, stdlib/public/SwiftShims/swift/shims/System.h (SWIFT_ABI_X86_64_SWIFT_SPARE_BITS_MASK and others).
+#define LT_MIRROR_SPARE_BITS_X86_64 0xFF00000000000007ull
+#define LT_MIRROR_SPARE_BITS_ARM64 0xF000000000000007ull
 
 /// The functions of a loaded library.
 struct lt_mirror_library;

@@ -14,6 +14,10 @@ extern "C" {
 /// allocate. Takes time linear in `size`.
 uint32_t lt_crc32c(uint32_t seed, const void *bytes, size_t size);
 
+/// Returns the same checksum without the processor's instructions for it. lt_crc32c calls this function on
+/// processors that lack them. It takes several times as long. Thread-safe; does not allocate.
+uint32_t lt_crc32c_by_table(uint32_t seed, const void *bytes, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

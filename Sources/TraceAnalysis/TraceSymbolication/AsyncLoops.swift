@@ -127,11 +127,8 @@ struct CodeBytes {
 
   /// Nil if the file is neither for x86-64 nor for arm64, or has no code.
   init?(_ file: ElfFile) {
-    var header = GElf_Ehdr()
-    guard gelf_getehdr(file.handle, &header) != nil,
-      [GElf_Half(EM_X86_64), GElf_Half(EM_AARCH64)].contains(header.e_machine)
-    else { return nil }
-    isArm64 = header.e_machine == GElf_Half(EM_AARCH64)
+    guard let processor = file.processor else { return nil }
+    isArm64 = processor == .arm64
     var sections: [(range: Range<UInt64>, data: UnsafeMutablePointer<Elf_Data>)] = []
     file.forEachSection { section, header, _ in
       let (end, overflow) = header.sh_addr.addingReportingOverflow(header.sh_size)

@@ -46,6 +46,12 @@ package final class ElfFile {
 
   deinit { elf_end(handle) }
 
+  /// The processor of the file's code; nil for other processors than those that a trace may be from.
+  package var processor: Processor? {
+    var header = GElf_Ehdr()
+    return gelf_getehdr(handle, &header) == nil ? nil : Processor(rawValue: header.e_machine)
+  }
+
   private static func segmentCount(_ handle: OpaquePointer) -> Int {
     var count = 0
     _ = elf_getphdrnum(handle, &count)

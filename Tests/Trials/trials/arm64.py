@@ -3,11 +3,8 @@
 import argparse
 import collections
 import concurrent.futures
-import contextlib
 import dataclasses
 import glob
-import hashlib
-import lzma
 import os
 import re
 import shlex
@@ -15,37 +12,17 @@ import shutil
 import struct
 import subprocess
 import sys
-import tarfile
 import time
-import urllib.error
-import urllib.request
 
+from . import arm64_readers, emulation
 from .leaktrace import Analysis, Leaktrace
 from .processes import FailedCommand, must, run
-from .roots import mirror
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-WORK = os.path.join(ROOT, ".build", "arm64")
-SOURCE = os.path.join(ROOT, "Tests", "Arm64", "cases.swift")
+SOURCE = os.path.join(emulation.ROOT, "Tests", "Arm64", "cases.swift")
 PRODUCTS = (".build/release", ".build/quick/x86_64-unknown-linux-gnu/release")
-TOOLCHAIN = os.path.dirname(os.path.realpath(shutil.which("swift") or "/usr/bin/swift"))
-USER_EMULATOR = "qemu-aarch64-static"
+ARM64_PRODUCTS = tuple(f".build/arm64/{name}/aarch64-unknown-linux-gnu/release" for name in ("command", "quick"))
 OPTIMISATIONS = ("-O", "-Onone")
-COMPILING_SECONDS, RUNNING_SECONDS, TESTS_SECONDS, BOOTING_SECONDS = 900, 120, 300, 900
-
-# Paths inside of a root.
-SWIFT = "usr/libexec/swift"
-RUNTIME = f"{SWIFT}/lib/swift/linux"
-LIBRARY_FOLDERS = ("usr/lib/aarch64-linux-gnu", "usr/lib", RUNTIME)
-# What swiftc itself hands to the linker for the cases.
-LIBRARIES: tuple[str, ...] = (
-    "swiftCore",
-    "swift_Concurrency",
-    "swift_StringProcessing",
-    "swiftSwiftOnoneSupport",
-    "swiftGlibc",
-)
-LIBRARIES += ("swiftDispatch", "dispatch", "BlocksRuntime", "m")
+RUNNING_SECONDS, TESTS_SECONDS = 120, 300
 
 # As trace_status.h and trace_header.h define them.
 DROPS = {0: "calls of signal handlers", 1: "calls after the end", 2: "calls without memory", 3: "cut stacks"}
@@ -71,7 +48,7 @@ TEST_FLAGS += ("-ISources/CProcessCalls/include",)
 NOT_OF_USER = {
     "A broken invariant is named on standard error, and aborts the process": "the emulator prints a line at an abort"
 }
-TEST_CORPUS = os.path.join(ROOT, "Tests", "Recorder", "FuzzCorpus")
+TEST_CORPUS = os.path.join(emulation.ROOT, "Tests", "Recorder", "FuzzCorpus")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,6 +65,7 @@ class Case:
 CASES = {
     "cycles": Case(("connectRooms()", "cycles()"), {("retainCycle", "Room"): 20}),
     "closures": Case(("openScreen(_:)", "closures()"), {("retainCycle", "Screen"): 10}),
+    "enumerations": Case(("connectPosts(_:)", "enumerations()"), {("retainCycle", "Post"): 20}),
     "structures": Case(("makeLeaf(_:)", "makeOrder(_:)", "structures()"), {("lost", "Parcel"): 20}),
     "tasks": Case((*["climb(_:_:)"] * 10, "closure #1 in closure #1 in climbInTasks")),
     "suspended": Case(("runTask(_:)", "suspended()"), {("suspended", "Task"): 3}),
@@ -107,77 +85,27 @@ CASES = {
 }
 
 
-class NotReady(Exception):
-    """Something that the tests need is missing. The text says what, and how to get it."""
-
-
-def root_directory() -> str:
-    """The root of Debian for arm64."""
-    return os.path.realpath(os.environ.get("LEAKTRACE_ARM64_ROOT") or os.path.join(WORK, "root"))
-
-
-def say(text: str) -> None:
-    # In one piece, since several threads report.
-    sys.stderr.write(f"test-arm64: {text}\n")
-
-
 # --- building
 
 
-def compiler(root: str) -> list[str]:
-    """The command line of the toolchain's C compiler for arm64."""
-    return [os.path.join(TOOLCHAIN, "clang"), "--target=aarch64-linux-gnu", f"--sysroot={root}"]
-
-
 def program(optimisation: str) -> str:
-    return os.path.join(WORK, f"cases{optimisation}", "cases")
-
-
-def compile_swift(root: str, source: str, product: str, options: list[str]) -> None:
-    """Compiles a program with the root's own compiler, unless that has been done with the same source and commands.
-
-    The folder of the product has nothing else.
-    """
-    frontend, module = os.path.join(root, SWIFT, "bin", "swift-frontend"), os.path.basename(product)
-    # The compiler loads its libraries from the root: the emulator looks there first for each absolute path.
-    libraries = f"/usr/lib/aarch64-linux-gnu:/{SWIFT}/lib/swift/host/compiler:/{RUNTIME}"
-    compile_it = emulated(root, [frontend, "-c", "-primary-file", source], {"LD_LIBRARY_PATH": libraries})
-    compile_it += ["-target", "aarch64-unknown-linux-gnu", "-sdk", root, "-resource-dir", f"{root}/{SWIFT}/lib/swift"]
-    compile_it += ["-module-name", module.replace("-", "_"), *options, "-g", "-o", f"{product}.o"]
-    link_it = [*compiler(root), "-fuse-ld=lld", f"{root}/{RUNTIME}/aarch64/swiftrt.o", f"{product}.o"]
-    link_it += [f"-L{root}/{RUNTIME}", *(f"-l{name}" for name in LIBRARIES), "-Wl,--build-id"]
-    link_it += [f"-Wl,-rpath,/{RUNTIME}", "-o", product]
-    with open(source, "rb") as file:
-        origin = hashlib.sha256(file.read() + repr([compile_it, link_it, os.path.getmtime(frontend)]).encode())
-    directory = os.path.dirname(product)
-    mark = os.path.join(directory, "origin")
-    if os.path.exists(mark):
-        with open(mark, encoding="utf-8") as file:
-            if file.read() == origin.hexdigest():
-                return
-    say(f"compiling {module} with {' '.join(options)}")
-    shutil.rmtree(directory, ignore_errors=True)
-    os.makedirs(directory)
-    must(compile_it, limit=COMPILING_SECONDS)
-    must(link_it)
-    with open(mark, "w", encoding="utf-8") as file:
-        file.write(origin.hexdigest())
+    return os.path.join(emulation.WORK, f"cases{optimisation}", "cases")
 
 
 def build_programs(root: str, optimisations: tuple[str, ...]) -> None:
     with concurrent.futures.ThreadPoolExecutor() as pool:
         options = [["-parse-as-library", each] for each in optimisations]
         products = [program(each) for each in optimisations]
-        list(pool.map(lambda product, each: compile_swift(root, SOURCE, product, each), products, options))
+        list(pool.map(lambda product, each: emulation.compile_swift(root, [SOURCE], product, each), products, options))
 
 
 def test_program() -> str:
-    return os.path.join(WORK, "tests", "recorder-tests")
+    return os.path.join(emulation.WORK, "tests", "recorder-tests")
 
 
 def test_libraries() -> list[str]:
     """The libraries that the tests in C load."""
-    return [os.path.join(WORK, "tests", "libraries", f"lib{name}.so") for name in ("first", "second")]
+    return [os.path.join(emulation.WORK, "tests", "libraries", f"lib{name}.so") for name in ("first", "second")]
 
 
 def build_tests(root: str) -> list[str]:
@@ -185,16 +113,18 @@ def build_tests(root: str) -> list[str]:
 
     Returns the complaints about tests that do not compile. The program has the others.
     """
-    directory = os.path.join(WORK, "tests")
+    directory = os.path.join(emulation.WORK, "tests")
     os.makedirs(os.path.join(directory, "libraries"), exist_ok=True)
-    linker = [*compiler(root), "-fuse-ld=lld"]
+    linker = [*emulation.compiler(root), "-fuse-ld=lld"]
     for path in test_libraries():
         name = os.path.basename(path)[3:-3]
         text = f"int recorder_test_{name}; int recorder_test_call_{name}(void) {{ return ++recorder_test_{name}; }}"
         must([*linker, "-x", "c", "-fPIC", "-shared", "-o", path, "-"], standard_input=text.encode())
-    files = [name for folder in TEST_FOLDERS for name in glob.glob(f"{folder}/**", root_dir=ROOT, recursive=True)]
+    files = [
+        name for folder in TEST_FOLDERS for name in glob.glob(f"{folder}/**", root_dir=emulation.ROOT, recursive=True)
+    ]
     sources = sorted(name for name in files if name.endswith(".c") and "/Fuzzing/" not in name)
-    headers = [os.path.getmtime(os.path.join(ROOT, name)) for name in files if name.endswith(".h")]
+    headers = [os.path.getmtime(os.path.join(emulation.ROOT, name)) for name in files if name.endswith(".h")]
     # The root has no library for DWARF. All processors share its header.
     shutil.copy("/usr/include/dwarf.h", directory)
     flags = [
@@ -208,9 +138,9 @@ def build_tests(root: str) -> list[str]:
 
     def compiled(source: str) -> str:
         target = os.path.join(directory, source.replace("/", ".") + ".o")
-        newest = max(*headers, os.path.getmtime(os.path.join(ROOT, source)), os.path.getmtime(__file__))
+        newest = max(*headers, os.path.getmtime(os.path.join(emulation.ROOT, source)), os.path.getmtime(__file__))
         if not os.path.exists(target) or os.path.getmtime(target) <= newest:
-            outcome = run([*compiler(root), *flags, "-c", source, "-o", target], directory=ROOT)
+            outcome = run([*emulation.compiler(root), *flags, "-c", source, "-o", target], directory=emulation.ROOT)
             if outcome.status != 0:
                 error = re.search(r"error: .*", outcome.output)
                 complaints.append(f"{source} does not compile: {error[0] if error else outcome.output[-200:]}")
@@ -229,7 +159,8 @@ def build_tests(root: str) -> list[str]:
 # Each run of a program leaves files with the same stem: `.out`, `.err`, `.status`, `.seconds` and `.trace`.
 
 # Without the recorder; with its usual settings; with the comparison of stacks, and without heap images.
-PLAIN, USUAL, COMPARING = "plain", "usual", "comparing"
+# Or with its usual settings, but samples in place of events.
+PLAIN, USUAL, COMPARING, LIGHT = "plain", "usual", "comparing", "light"
 KINDS_OF_USER, KINDS_OF_MACHINE = (PLAIN, COMPARING), (PLAIN, USUAL, COMPARING)
 
 
@@ -259,237 +190,34 @@ def settings(library: str, stem: str, kind: str) -> dict[str, str]:
         return {}
     # The messages on standard error would differ from the program's own output.
     values = {"LD_PRELOAD": library, "LEAKTRACE_OUTPUT": f"{stem}.trace", "LEAKTRACE_QUIET": "1"}
+    if kind == LIGHT:
+        return {**values, "LEAKTRACE_MODE": "light"}
     return values if kind == USUAL else {**values, "LEAKTRACE_SNAPSHOTS": "off", "LEAKTRACE_VERIFY_STACKS": "1"}
-
-
-def emulated(root: str, command: list[str], variables: dict[str, str] | None = None, pages: int = 4) -> list[str]:
-    """The command line that runs a program of arm64 with the root's libraries.
-
-    `pages`: KiB of the pages that the program is told of. Its mappings still have the pages of this machine.
-    """
-    values = [word for name, value in (variables or {}).items() for word in ("-E", f"{name}={value}")]
-    return [USER_EMULATOR, "-L", root, *(["-p", str(pages << 10)] if pages != 4 else []), *values, *command]
 
 
 def run_user(root: str, library: str, place: Place) -> None:
     """Runs a case in the emulator of one process. This has no ptrace, so the recorder takes no heap images."""
     for kind in KINDS_OF_USER:
         stem = place.stem(kind)
-        command = emulated(root, [program(place.optimisation), place.case], settings(library, stem, kind), place.pages)
+        command = emulation.emulated(
+            root, [program(place.optimisation), place.case], settings(library, stem, kind), place.pages
+        )
         outcome = run(["/bin/sh", "-c", 'exec "$@" >"$0.out" 2>"$0.err"', stem, *command], limit=RUNNING_SECONDS)
         for ending, value in (("status", outcome.status), ("seconds", outcome.seconds)):
             with open(f"{stem}.{ending}", "w") as file:
                 file.write(str(value))
 
 
-# --- the emulated machine
-
-
-TOOLS = ("bash", "mount", "tar", "timeout", "sleep", "mkdir", "env")
-# The last file of the archive says that the machine has run everything.
-INIT = """#!/usr/bin/bash
-export PATH=/usr/bin
-mount -t proc proc /proc
-mount -t sysfs sys /sys
-mount -t devtmpfs dev /dev
-mkdir -p /dev/shm
-mount -t tmpfs shm /dev/shm
-# Not over /tmp: the files of this archive may be there.
-mkdir -p {answers}
-mount -t tmpfs answers {answers}
-cd {answers}
-# Usage: run STEM SECONDS COMMAND…
-run() {{
-  local stem={answers}/$1 began=$EPOCHREALTIME
-  timeout "$2" "${{@:3}}" >"$stem.out" 2>"$stem.err" </dev/null
-  echo $? >"$stem.status"
-  echo $(((${{EPOCHREALTIME/./}} - ${{began/./}}) / 1000))e-3 >"$stem.seconds"
-}}
-{commands}
-echo yes >{answers}/complete
-port=/dev/vport0p1
-until [ -e $port ]; do sleep 0.1; done
-tar -C {answers} -cf $port .
-"""
-ANSWERS = "/tmp/answers"
-
-
-def fetch(path: str, reason: str) -> bytes:
-    """The contents of a file of Debian's mirror. `reason` says why the mirror may lack the file."""
-    source = mirror()
-    if not source:
-        raise NotReady(f"apt's sources name no mirror of Debian, so there is no {os.path.basename(path)}")
-    address = f"{source.rstrip('/')}/{path}"
-    say(f"fetching {address}")
-    try:
-        with urllib.request.urlopen(address, timeout=60) as answer:
-            content: bytes = answer.read()
-    except urllib.error.HTTPError as error:
-        raise NotReady(f"{address}: {error}; {reason}") from error
-    except OSError as error:
-        raise NotReady(f"{address}: {error}; see whether the mirror can be reached, then try again") from error
-    return content
-
-
-def packages_in(text: str) -> dict[str, dict[str, str]]:
-    """The packages by name, with some of their fields, from the text of a list of packages."""
-    found: dict[str, dict[str, str]] = {}
-    for paragraph in text.split("\n\n"):
-        entry = dict(re.findall(r"^(Package|Depends|Filename|SHA256): (.*)$", paragraph, re.MULTILINE))
-        found[entry.get("Package", "")] = entry
-    return found
-
-
-def known_packages(root: str) -> dict[str, dict[str, str]]:
-    """The packages that the root's lists have."""
-    found: dict[str, dict[str, str]] = {}
-    for path in glob.glob(f"{root}/var/lib/apt/lists/*_binary-arm64_Packages"):
-        with open(path, encoding="utf-8") as file:
-            found |= packages_in(file.read())
-    return found
-
-
-def fetch_package(name: str, packages: dict[str, dict[str, str]]) -> str:
-    """The directory with the files of a package for arm64."""
-    entry = packages.get(name)
-    if not entry:
-        raise NotReady(f"the list of packages has no {name}; remove the root, then run scripts/setup --arm64")
-    directory = os.path.join(WORK, "packages", os.path.basename(entry["Filename"]).removesuffix(".deb"))
-    if os.path.exists(directory):
-        return directory
-    content = fetch(
-        entry["Filename"], "the root may be older than the mirror: remove it, then run scripts/setup --arm64"
-    )
-    if hashlib.sha256(content).hexdigest() != entry["SHA256"]:
-        raise NotReady(f"{entry['Filename']} is damaged; try again")
-    os.makedirs(os.path.dirname(directory), exist_ok=True)
-    package, files = f"{directory}.deb", f"{directory}.files"
-    with open(package, "wb") as file:
-        file.write(content)
-    shutil.rmtree(files, ignore_errors=True)
-    must(["dpkg-deb", "-x", package, files])
-    os.remove(package)
-    os.rename(files, directory)
-    return directory
-
-
-def fetch_kernel(root: str, pages: int = 4) -> str:
-    """The path of Debian's newest known kernel for arm64 with pages of so many KiB."""
-    kept = os.path.join(WORK, "kernel", f"pages-{pages}")
-    if pages != 4 and os.path.exists(kept):
-        # Only the list of packages on the mirror names the newest one.
-        return kept
-    # Debian 13 itself has pages of 4 KiB only. Its backports have 16 KiB as well.
-    if pages == 4:
-        packages, package = known_packages(root), "linux-image-cloud-arm64"
-    else:
-        listed = fetch("dists/trixie-backports/main/binary-arm64/Packages.xz", "the suite may have been archived")
-        packages, package = packages_in(lzma.decompress(listed).decode()), f"linux-image-arm64-{pages}k"
-    if package not in packages:
-        raise NotReady(
-            f"the list of packages has no {package}; "
-            + ("remove the root, then run scripts/setup --arm64" if pages == 4 else "name a kernel by --kernel")
-        )
-    # This package only names the package with the kernel. That one may name another package again.
-    needed = re.findall(r"linux-image-\d[^ ,]*", packages[package]["Depends"])
-    if not needed:
-        raise NotReady(f"{package} needs no package with a kernel")
-    binary = needed[0].replace("linux-image", "linux-binary")
-    files = fetch_package(binary if binary in packages else needed[0], packages)
-    found = glob.glob(f"{files}/boot/vmlinuz-*") + glob.glob(f"{files}/usr/lib/modules/*/vmlinuz")
-    if not found:
-        raise NotReady(f"{needed[0]} has no kernel")
-    if pages == 4:
-        return found[0]
-    os.makedirs(os.path.dirname(kept), exist_ok=True)
-    shutil.copy(found[0], kept)
-    return kept
-
-
-class Machine:
-    """An emulated machine of arm64 with files of the root. Programs have the paths that they have on this machine."""
-
-    def __init__(self, root: str, directory: str, *others: str) -> None:
-        """`others` are directories that have files as the root has them, and are asked first."""
-        self._roots, self._directory, self._files = (*others, root), directory, os.path.join(directory, "files")
-        shutil.rmtree(self._files, ignore_errors=True)
-        for name in ("usr/bin", "usr/lib", "proc", "sys", "dev", "tmp"):
-            os.makedirs(os.path.join(self._files, name))
-        for name in ("bin", "lib"):
-            os.symlink(f"usr/{name}", os.path.join(self._files, name))
-        self.add_from_root("usr/lib/ld-linux-aarch64.so.1")
-        for name in TOOLS:
-            self.add_from_root(f"usr/bin/{name}")
-
-    def add_from_root(self, name: str) -> None:
-        """Adds a file of the root, and its libraries."""
-        root = self._root_with(name) or self._roots[-1]
-        original = os.path.join(root, name)
-        while os.path.islink(original):
-            # An absolute link means a file of the root.
-            target = os.readlink(original)
-            original = (
-                os.path.join(root, target[1:])
-                if target.startswith("/")
-                else os.path.join(os.path.dirname(original), target)
-            )
-        self.add(original, name)
-
-    def _root_with(self, name: str) -> str | None:
-        return next((root for root in self._roots if os.path.lexists(os.path.join(root, name))), None)
-
-    def add(self, original: str, name: str = "") -> None:
-        """Adds a file, and its libraries. The usual name is the path on this machine."""
-        copy = os.path.join(self._files, (name or original).lstrip("/"))
-        if os.path.exists(copy):
-            return
-        os.makedirs(os.path.dirname(copy), exist_ok=True)
-        shutil.copy(original, copy)
-        with open(copy, "rb") as file:
-            if file.read(4) != b"\x7fELF":
-                return
-        needed = run(["readelf", "--dynamic", original]).output
-        for library in re.findall(r"\(NEEDED\).*\[(.*)\]", needed):
-            paths = [f"{folder}/{library}" for folder in LIBRARY_FOLDERS]
-            found = next(filter(self._root_with, paths), None)
-            # A program may bring a library of its own, and find it beside its other files.
-            if not found and not glob.glob(f"{self._files}/**/{library}", recursive=True):
-                raise NotReady(
-                    f"the root has no {library}, which {original} needs; remove the root, then run scripts/setup --arm64"
-                )
-            if found:
-                self.add_from_root(found)
-
-    def run(self, kernel: str, commands: list[str], answers: str) -> None:
-        """Boots, runs the lines of bash, and unpacks what they leave into the directory `answers`."""
-        init = os.path.join(self._files, "init")
-        with open(init, "w", encoding="utf-8") as file:
-            file.write(INIT.format(answers=ANSWERS, commands="\n".join(commands)))
-        os.chmod(init, 0o755)
-        disk, archive, console = (os.path.join(self._directory, name) for name in ("initrd", "answers.tar", "console"))
-        names = must(["find", "."], directory=self._files)
-        must(["cpio", "-o", "-H", "newc", "--quiet", "-O", disk], directory=self._files, standard_input=names.encode())
-        for path in (archive, console):
-            with open(path, "wb"):
-                pass
-        command = ["qemu-system-aarch64", "-M", "virt", "-cpu", "max,pauth-impdef=on", "-smp", "2", "-m", "2048"]
-        command += ["-nodefaults", "-display", "none", "-no-reboot", "-kernel", kernel, "-initrd", disk]
-        command += ["-serial", f"file:{console}", "-append", "console=ttyAMA0 rdinit=/init quiet panic=-1"]
-        command += ["-device", "virtio-serial-pci", "-chardev", f"file,id=answers,path={archive}"]
-        command += ["-device", "virtserialport,nr=1,chardev=answers"]
-        # The kernel ends with the first process, and the emulator with the kernel.
-        outcome = run(command, limit=BOOTING_SECONDS)
-        with contextlib.suppress(tarfile.TarError), tarfile.open(archive) as tar:
-            tar.extractall(answers, filter="data")
-        if not os.path.exists(os.path.join(answers, "complete")):
-            with open(console, encoding="utf-8", errors="replace") as file:
-                said = file.read()[-1000:]
-            raise FailedCommand(f"the machine ended early: {outcome.output}{said}")
-
-
-def run_machine(root: str, kernel: str, library: str, places: list[Place], with_tests: bool) -> None:
-    """Runs the cases, and perhaps the tests in C, in an emulated machine."""
-    machine = Machine(root, os.path.join(WORK, "machine"))
+def run_machine(
+    root: str,
+    kernel: str,
+    library: str,
+    places: list[Place],
+    with_tests: bool,
+    kinds: tuple[str, ...] = KINDS_OF_MACHINE,
+) -> None:
+    """Runs the cases, and perhaps the tests in C, in an emulation.emulated machine."""
+    machine = emulation.Machine(root, os.path.join(emulation.WORK, "machine"))
     for path in (library, *{program(each.optimisation) for each in places}):
         machine.add(path)
     commands = []
@@ -498,13 +226,13 @@ def run_machine(root: str, kernel: str, library: str, places: list[Place], with_
             machine.add(path)
         commands.append(f"run tests {TESTS_SECONDS} {shlex.quote(test_program())}")
     for place in places:
-        for kind in KINDS_OF_MACHINE:
+        for kind in kinds:
             stem = os.path.basename(place.stem(kind))
-            variables = settings(library, os.path.join(ANSWERS, stem), kind)
+            variables = settings(library, os.path.join(emulation.ANSWERS, stem), kind)
             words = ["env", *(f"{name}={value}" for name, value in variables.items())]
             words += [program(place.optimisation), place.case]
             commands.append(f"run {stem} {RUNNING_SECONDS} {shlex.join(words)}")
-    say(f"booting {os.path.basename(kernel)}")
+    emulation.say(f"booting {os.path.basename(kernel)}")
     machine.run(kernel, commands, places[0].directory)
 
 
@@ -644,9 +372,9 @@ def judge_tests(output: str, ignored: dict[str, str]) -> list[str]:
     ended = re.search(r"^(\d+) passed, (\d+) failed$", output, re.MULTILINE)
     if not ended:
         return [f"the tests in C did not end: {output[-300:]}"]
-    say(f"tests in C: {ended[0]}")
+    emulation.say(f"tests in C: {ended[0]}")
     for fact in set(failed) & ignored.keys():
-        say(f"tests in C: not judged here, since {ignored[fact]}: {fact}")
+        emulation.say(f"tests in C: not judged here, since {ignored[fact]}: {fact}")
     return [f"tests in C: failed: {fact}" for fact in failed if fact not in ignored]
 
 
@@ -678,11 +406,61 @@ def table(results: dict[Place, Result], has_images: bool) -> str:
     )
 
 
-def find_products(given: str | None) -> str:
-    for directory in [given] if given else [os.path.join(ROOT, each) for each in PRODUCTS]:
+def find_products(given: str | None, usual: tuple[str, ...] = PRODUCTS) -> str:
+    for directory in [given] if given else [os.path.join(emulation.ROOT, each) for each in usual]:
         if os.access(os.path.join(directory, "leaktrace"), os.X_OK):
             return os.path.abspath(directory)
-    raise NotReady(f"no leaktrace command in {given or ' or '.join(PRODUCTS)}; scripts/build makes it")
+    raise emulation.NotReady(f"no leaktrace command in {given or ' or '.join(usual)}; scripts/build makes it")
+
+
+def build_program_here() -> str:
+    """Compiles the cases with this machine's emulation.compiler, for this machine. Returns the program's path."""
+    directory = os.path.join(emulation.WORK, "cases-x86-64")
+    os.makedirs(directory, exist_ok=True)
+    product = os.path.join(directory, "cases")
+    if not os.path.exists(product) or os.path.getmtime(product) < os.path.getmtime(SOURCE):
+        command = [
+            os.path.join(emulation.TOOLCHAIN, "swiftc"),
+            "-O",
+            "-g",
+            "-parse-as-library",
+            "-module-name",
+            "cases",
+        ]
+        must([*command, SOURCE, "-o", product], limit=emulation.COMPILING_SECONDS)
+    return product
+
+
+def check_readers(options: argparse.Namespace) -> int:
+    """Reads traces of both processors on both processors."""
+    root = emulation.root_directory()
+    here = os.path.join(find_products(options.products), "leaktrace")
+    there = os.path.join(find_products(options.arm64_products, ARM64_PRODUCTS), "leaktrace")
+    directory = os.path.join(emulation.WORK, "readers")
+    shutil.rmtree(directory, ignore_errors=True)
+    os.makedirs(directory)
+    readers = (
+        arm64_readers.Reader("x86-64", (here,), os.path.join(directory, "here")),
+        arm64_readers.Reader("arm64", tuple(emulation.emulated(root, [there])), os.path.join(directory, "there")),
+    )
+    for reader in readers:
+        os.makedirs(reader.directory)
+    complaints = arm64_readers.versions(readers)
+    optimisation, cases = OPTIMISATIONS[0], options.case or list(arm64_readers.CASES_TO_READ)
+    build_programs(root, (optimisation,))
+    traces = arm64_readers.record_here(here, build_program_here(), cases, directory)
+    places = [Place(directory, optimisation, case, 4) for case in cases]
+    run_machine(root, emulation.fetch_kernel(root), options.library, places, False, (USUAL, LIGHT))
+    # The program is not in the root.
+    files = ("--sysroot", root, "--debug-path", os.path.dirname(program(optimisation)))
+    for place in places:
+        for kind in (USUAL, LIGHT):
+            traces.append(arm64_readers.Trace(f"{place.stem(kind)}.trace", "arm64", f"{place.case}, {kind}", files))
+    complaints += arm64_readers.compare(readers, traces, emulation.say)
+    for text in complaints:
+        emulation.say(text)
+    emulation.say(f"complaints: {len(complaints)}")
+    return 1 if complaints else 0
 
 
 def parse() -> argparse.Namespace:
@@ -691,6 +469,9 @@ def parse() -> argparse.Namespace:
     modes.add_argument("--quick", action="store_true", help="omits the programs that are compiled without optimisation")
     modes.add_argument(
         "--emulated-machine", action="store_true", help="boots Debian's kernel instead, and checks the findings"
+    )
+    modes.add_argument(
+        "--readers", action="store_true", help="reads traces of x86-64 and arm64 on both, and compares the reports"
     )
     parser.add_argument(
         "--pages", type=int, choices=(4, 16, 64), default=4, help="KiB of the kernel's pages (default: %(default)s)"
@@ -702,30 +483,34 @@ def parse() -> argparse.Namespace:
     parser.add_argument(
         "--products", metavar="DIR", help="the directory of the leaktrace command that reads the traces"
     )
+    parser.add_argument("--arm64-products", metavar="DIR", help="the directory of the leaktrace command for arm64")
     parser.add_argument("--library", required=True, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def check(options: argparse.Namespace) -> int:
-    root = root_directory()
+    root = emulation.root_directory()
     leaktrace = Leaktrace(find_products(options.products))
     optimisations = OPTIMISATIONS[:1] if options.quick else OPTIMISATIONS
     has_images, with_tests = options.emulated_machine, not options.case
     build_programs(root, optimisations)
     complaints = build_tests(root) if with_tests else []
     began = time.monotonic()
-    directory = os.path.join(WORK, "machine" if has_images else "user", "answers")
+    directory = os.path.join(emulation.WORK, "machine" if has_images else "user", "answers")
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)
     places = [Place(directory, each, case, options.pages) for case in options.case or CASES for each in optimisations]
     if has_images:
-        kernel = options.kernel or fetch_kernel(root, options.pages)
+        kernel = options.kernel or emulation.fetch_kernel(root, options.pages)
         run_machine(root, os.path.abspath(kernel), options.library, places, with_tests)
     if with_tests and has_images:
         with open(os.path.join(directory, "tests.out"), encoding="utf-8", errors="replace") as file:
             complaints += judge_tests(file.read(), {})
     elif with_tests:
-        complaints += judge_tests(run(emulated(root, [test_program()], pages=options.pages), limit=TESTS_SECONDS).output, NOT_OF_USER)
+        complaints += judge_tests(
+            run(emulation.emulated(root, [test_program()], pages=options.pages), limit=TESTS_SECONDS).output,
+            NOT_OF_USER,
+        )
 
     def checked(place: Place) -> Result:
         if not has_images:
@@ -738,20 +523,20 @@ def check(options: argparse.Namespace) -> int:
     for place, result in results.items():
         complaints += [f"{place.case} {place.optimisation}: {text}" for text in result.complaints]
     for text in complaints:
-        say(text)
-    say(f"complaints: {len(complaints)}; {time.monotonic() - began:.0f} s without the building")
+        emulation.say(text)
+    emulation.say(f"complaints: {len(complaints)}; {time.monotonic() - began:.0f} s without the building")
     return 1 if complaints else 0
 
 
 def main() -> int:
     options = parse()
     if options.kernel and not options.emulated_machine:
-        say("--kernel needs --emulated-machine")
+        emulation.say("--kernel needs --emulated-machine")
         return 1
     try:
-        return check(options)
-    except (NotReady, FailedCommand, subprocess.SubprocessError) as failure:
-        say(str(failure))
+        return check_readers(options) if options.readers else check(options)
+    except (emulation.NotReady, FailedCommand, subprocess.SubprocessError) as failure:
+        emulation.say(str(failure))
         return 1
 
 

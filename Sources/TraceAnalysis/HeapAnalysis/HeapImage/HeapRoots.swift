@@ -95,7 +95,8 @@ package struct HeapRoots: Sendable {
     let code: (UInt64) -> WaitingCode = { address in
       Self.image(at: address, loaded).map { waitingCode(address, $0) } ?? .other
     }
-    let places = snapshot.threads.map { Self.places(of: $0, in: snapshot) }
+    let threadBlocks = ThreadBlocks(snapshot, image: image)
+    let places = snapshot.threads.map { Self.places(of: $0, in: snapshot, threadBlocks) }
     let stacks = Self.cutWhereTheyMeet(places.map { $0.stack ?? 0..<0 })
     let threadLocals = Self.cutWhereTheyMeet(places.map { $0.threadLocal ?? 0..<0 })
     for (index, thread) in snapshot.threads.enumerated() {
@@ -107,7 +108,8 @@ package struct HeapRoots: Sendable {
         let isIdle =
           mayBeOfPool && thread.isWaiting && code(thread.instructionPointer) == .cLibrary
           && Self.isIdle(
-            thread, lowest..<min(stack.upperBound, max(lowest, thread.threadPointer)), image, regions, code, frames)
+            thread, lowest..<min(stack.upperBound, max(lowest, threadBlocks.stackStart(thread.threadPointer))), image,
+            regions, code, frames)
         if !isIdle {
           let isBetweenWork =
             mayBeOfPool
@@ -128,15 +130,13 @@ package struct HeapRoots: Sendable {
     for (thread, place) in zip(snapshot.threads, places) {
       guard let region = place.stackRegion, stackRegions.contains(region.range.lowerBound) else { continue }
       let isOnIt = thread.threadPointer > (thread.stackPointer ?? .max) && region.range.contains(thread.threadPointer)
-      let end =
-        isOnIt
-        ? OwnMappings.stackEnd(controlBlock: thread.threadPointer, pageSize: image.kernelPageSize)
-        : region.range.upperBound
+      let end = isOnIt ? threadBlocks.stackEnd(thread.threadPointer) : region.range.upperBound
       stackEnds[region.range.lowerBound] = max(stackEnds[region.range.lowerBound] ?? 0, end)
     }
     var mappings = OwnMappings(
       heap: heap, image: image, imageRanges: Self.joined(imageRanges),
-      controlBlocks: Set(snapshot.threads.map(\.threadPointer)), isFrozen: snapshot.isFrozen)
+      controlBlocks: Set(snapshot.threads.map(\.threadPointer)), threadBlocks: threadBlocks,
+      isFrozen: snapshot.isFrozen)
     var mapped: [Range<UInt64>] = []
     var unseen: [Range<UInt64>] = []
     for region in regions where region.isCaptured && region.isWritable {
@@ -211,37 +211,26 @@ package struct HeapRoots: Sendable {
 
   package func image(at address: UInt64) -> LoadedImage? { Self.image(at: address, images) }
 
-  private static let controlBlockSize: UInt64 = 4096
-
   /// Returns the address ranges of a thread's stack and of its thread-local variables.
   private static func places(
-    of thread: SnapshotThread, in snapshot: TraceSnapshot
+    of thread: SnapshotThread, in snapshot: TraceSnapshot, _ threadBlocks: ThreadBlocks
   ) -> (stackRegion: MemoryRegion?, stack: Range<UInt64>?, threadLocal: Range<UInt64>?) {
     let regions = snapshot.regions
     var stackRegion: MemoryRegion?
     var stack: Range<UInt64>?
-    // On arm64, the control block lies below the thread pointer, and the variables above it. The variables of libraries
-    // that were loaded later are not part of the known size.
-    let isArm64 = snapshot.isArm64
-    let bytesBelow = isArm64 ? controlBlockSize : snapshot.staticTLSSize
-    let bytesAbove =
-      isArm64 ? snapshot.staticTLSSize.addingReportingOverflow(controlBlockSize) : (controlBlockSize, false)
-    let (behind, overflow) = thread.threadPointer.addingReportingOverflow(bytesAbove.0)
-    let controlBlockEnd = overflow || bytesAbove.1 ? UInt64.max : behind
     if let pointer = thread.stackPointer, let found = region(at: pointer, regions) {
       stackRegion = found
       var end = found.range.upperBound
       // Another mapping may follow directly above a thread's control block.
       if found.kind != .mainStack, thread.threadPointer > pointer, thread.threadPointer < end {
-        end = min(end, controlBlockEnd)
+        end = min(end, threadBlocks.end(thread.threadPointer))
       }
-      let redZone = min(pointer - found.range.lowerBound, thread.isSelf || isArm64 ? 0 : 128)
+      let redZone = min(pointer - found.range.lowerBound, thread.isSelf || snapshot.isArm64 ? 0 : 128)
       stack = pointer - redZone..<end
     }
     var threadLocal: Range<UInt64>?
     if thread.threadPointer != 0, let found = region(at: thread.threadPointer, regions) {
-      let size = min(bytesBelow, thread.threadPointer - found.range.lowerBound)
-      threadLocal = thread.threadPointer - size..<min(found.range.upperBound, controlBlockEnd)
+      threadLocal = threadBlocks.range(threadPointer: thread.threadPointer, in: found.range)
     }
     return (stackRegion, stack, threadLocal)
   }

@@ -16,6 +16,7 @@ struct OwnMappings {
   let imageRanges: [Range<UInt64>]
   /// Addresses of the threads' control blocks.
   let controlBlocks: Set<UInt64>
+  let threadBlocks: ThreadBlocks
   /// False if threads kept running while the heap image was taken. Stacks in use may then look like stacks of exited
   /// threads.
   let isFrozen: Bool
@@ -25,10 +26,11 @@ struct OwnMappings {
   private var spareLooks = 1 << 20
 
   init(
-    heap: LiveHeap, image: HeapImage, imageRanges: [Range<UInt64>], controlBlocks: Set<UInt64>, isFrozen: Bool
+    heap: LiveHeap, image: HeapImage, imageRanges: [Range<UInt64>], controlBlocks: Set<UInt64>,
+    threadBlocks: ThreadBlocks, isFrozen: Bool
   ) {
-    (self.heap, self.image, self.imageRanges, self.controlBlocks, self.isFrozen) = (
-      heap, image, imageRanges, controlBlocks, isFrozen
+    (self.heap, self.image, self.imageRanges, self.controlBlocks, self.threadBlocks, self.isFrozen) = (
+      heap, image, imageRanges, controlBlocks, threadBlocks, isFrozen
     )
     pageSize = image.kernelPageSize
   }
@@ -45,12 +47,12 @@ struct OwnMappings {
       let stack = leftStack(controlBlock: block)
       if let stack { stacks.append(stack) }
       if stack == nil, stackEnd == nil, block == left.first {
-        start = min(Self.stackEnd(controlBlock: block, pageSize: pageSize), region.range.upperBound)
+        start = min(threadBlocks.stackEnd(block), region.range.upperBound)
       }
       // Add the word with the address of the thread's table of variables, unless it is in the rest of the region
       // anyway.
       if stack != nil || block < start {
-        parts.append(block + Self.threadVectorOffset..<block + Self.threadVectorOffset + 8)
+        parts.append(block + threadBlocks.vectorOffset..<block + threadBlocks.vectorOffset + 8)
       }
     }
     for rest in Self.rest(of: start..<region.range.upperBound, without: Self.disjoint(stacks + imageRanges)) {
@@ -74,29 +76,22 @@ struct OwnMappings {
 
   // MARK: Stacks
 
-  /// Returns the end of the last page of a stack with a control block at its top.
-  static func stackEnd(controlBlock: UInt64, pageSize: UInt64) -> UInt64 {
-    let (end, overflow) = controlBlock.addingReportingOverflow(controlBlockSize + pageSize - 1)
-    return (overflow ? .max : end) & ~(pageSize - 1)
-  }
-
   /// Returns the control blocks on the stacks of exited threads, in order. The C library keeps some of these stacks for
-  /// new threads. Such a stack has a control block at its top. The control block points to itself twice, and no thread
+  /// new threads. Such a stack has a control block at its top. The block's words mark it (`ThreadBlocks`), and no thread
   /// uses it.
   ///
   /// Since glibc 2.42, guard pages do not separate mappings, so several stacks may be in one region. All control blocks
   /// have the same offset within their page.
   private func leftControlBlocks(in region: MemoryRegion) -> [UInt64] {
     let end = region.range.upperBound
-    func isLeft(_ address: UInt64) -> Bool {
-      end > address && end - address >= 24 && image.word(at: address) == address
-        && image.word(at: address &+ 16) == address && !controlBlocks.contains(address)
+    func isLeft(_ block: UInt64) -> Bool {
+      end > block && end - block >= 24 && threadBlocks.isDescribed(block) && !controlBlocks.contains(block)
     }
     var found: Set<UInt64> = []
     let low = end - min(end - region.range.lowerBound, 64 << 10)
     var top: UInt64?
     image.forEachWord(in: low..<end) { address, value in
-      if value == address, isLeft(address) { top = address }
+      if let block = threadBlocks.threadPointer(markedBy: value, at: address), isLeft(block) { top = block }
     }
     if let top { found.insert(top) }
     let places = Set((controlBlocks.union(found)).map { $0 % pageSize }).filter { $0 % 8 == 0 }
@@ -116,27 +111,17 @@ struct OwnMappings {
   /// Returns the stack of a control block. The control block holds the stack's address, directly followed by its size.
   /// Nil if no two words fit this. Source: glibc 2.43, nptl/descr.h (struct pthread: stackblock, stackblock_size).
   private func leftStack(controlBlock: UInt64) -> Range<UInt64>? {
-    let (fieldsEnd, overflow) = controlBlock.addingReportingOverflow(Self.controlBlockSize)
-    guard !overflow else { return nil }
-    for field in stride(from: controlBlock + Self.stackFields, to: fieldsEnd, by: 8) {
+    guard let fields = threadBlocks.stackFields(controlBlock) else { return nil }
+    for field in stride(from: fields.lowerBound, to: fields.upperBound, by: 8) {
       guard let start = image.word(at: field), start % pageSize == 0, start < controlBlock,
         let size = image.word(at: field + 8), size % pageSize == 0
       else { continue }
       let (end, overflow) = start.addingReportingOverflow(size)
-      if !overflow, end > controlBlock, end - controlBlock <= 2 * pageSize { return start..<end }
+      if !overflow, end > controlBlock, end - controlBlock <= threadBlocks.mostBytesToStackEnd { return start..<end }
     }
     return nil
   }
 
-  /// The lowest offset in a control block where the fields of the stack may be.
-  private static let stackFields: UInt64 = 0x200
-  /// Offset in a control block of the word with the address of the thread's table of thread-local variables. A new
-  /// thread on this stack takes over the table. Source: glibc 2.36, sysdeps/x86_64/nptl/tls.h (tcbhead_t) and
-  /// nptl/allocatestack.c (get_cached_stack).
-  private static let threadVectorOffset: UInt64 = 8
-  /// Bytes of a control block. Other versions have the same size, or a slightly smaller one that ends in the same page.
-  /// Source: glibc 2.36, nptl/descr.h (struct pthread).
-  private static let controlBlockSize: UInt64 = 0x900
 
   // MARK: The allocator's memory
 

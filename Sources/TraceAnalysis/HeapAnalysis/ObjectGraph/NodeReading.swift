@@ -371,7 +371,15 @@ extension ObjectGraphBuilder {
     {
       return
     }
-    last = (source, target, label, kind)
+    last = AddedEdge(source: source, target: target, label: label, kind: kind)
     graph.addEdge(from: source, to: target, label: label, kind: kind)
   }
+}
+
+/// An edge that was added. Swift 6.0.3 cannot optimise `addEdge` if this is a tuple with labels.
+struct AddedEdge {
+  var source: UInt32
+  var target: UInt32
+  var label: UInt32
+  var kind: UInt8
 }

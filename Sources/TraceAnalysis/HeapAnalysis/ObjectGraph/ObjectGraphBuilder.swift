@@ -19,7 +19,7 @@ package struct ObjectGraphBuilder {
   var ending: Set<UInt32> = []
   let uncertain: NodeSet
   /// The edge that was added last.
-  var last: (source: UInt32, target: UInt32, label: UInt32, kind: UInt8) = (.max, .max, 0, 0)
+  var last = AddedEdge(source: .max, target: .max, label: 0, kind: 0)
   var dispatchMemory: DispatchMemory?
   var sideTableType: UInt32?
   var taskMemory: TaskMemory

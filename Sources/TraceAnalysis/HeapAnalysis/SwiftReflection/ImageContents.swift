@@ -32,6 +32,8 @@ package final class ImageContents {
   private static let limit = 1024
 
   let images: [Image]
+  /// The processor of the images; nil if no file was found, or for other processors.
+  var processor: Processor? { images.lazy.compactMap(\.file.processor).first }
   private var segments: [Segment] = []
 
   /// Opens the files of the loaded images. O(program headers).

@@ -82,7 +82,7 @@ final class MirrorProcess {
             return reader.memory.read(
               RuntimeAddress(address), into: UnsafeMutableRawBufferPointer(start: bytes, count: Int(size))) ? 1 : 0
           },
-          context: Unmanaged.passUnretained(reader).toOpaque()),
+          context: Unmanaged.passUnretained(reader).toOpaque(), spareBits: Self.spareBits(contents.processor)),
         images: UnsafePointer(starts.baseAddress), imageCount: starts.count))
     child = SandboxedChild(lostTimeLimit: Self.lostTimeLimit) { [input] in lt_mirror_start($0, input) }
     guard !starts.isEmpty else { throw .noReflectionSections }
@@ -104,6 +104,14 @@ final class MirrorProcess {
     regions.deallocate()
     starts.deallocate()
     sections.deallocate()
+  }
+
+  private static func spareBits(_ processor: Processor?) -> UInt64 {
+    switch processor {
+    case .x86_64: LT_MIRROR_SPARE_BITS_X86_64
+    case .arm64: LT_MIRROR_SPARE_BITS_ARM64
+    case nil: 0
+    }
   }
 
   func instances(ofClassWithMetadata metadata: RuntimeAddress) throws(Failure) -> MirrorAnswer {

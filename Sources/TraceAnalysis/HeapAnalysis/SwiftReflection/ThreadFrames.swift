@@ -13,18 +13,18 @@ package final class ThreadFrames {
     func covers(_ address: RuntimeAddress) -> Bool { false }
   }
 
-  private let unwinder: StackUnwinder
-  /// Whether the unwinder knows the registers of the processor that the image is from.
-  private let isKnownProcessor: Bool
+  private let unwinder: TableUnwinder
+  private let processor: Processor
 
-  /// The DWARF numbers of the registers that a heap image holds for each thread, in the order of `lt_snapshot_thread`:
-  /// rax, rbx, rcx, rdx, rsi, rdi, rbp, r8 to r15. Source: System V ABI, AMD64 supplement, figure 3.36.
-  private static let recorded = [0, 3, 2, 1, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15]
+  /// The DWARF numbers of the registers that a heap image holds for each thread, in the order of `lt_snapshot_thread`.
+  /// x86-64: rax, rbx, rcx, rdx, rsi, rdi, rbp, r8 to r15. arm64: x0 to x30.
+  private static let recordedOfX86: [UInt64] = [0, 3, 2, 1, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15]
+  private static let recordedOfArm64: [UInt64] = Array(0...30)
 
   /// - Parameter contents: the files of the loaded images. The unwind tables come from these files.
-  /// - Parameter isArm64: whether the image is from arm64.
-  package init(_ contents: ImageContents, image: HeapImage, isArm64: Bool = false) {
-    isKnownProcessor = !isArm64
+  /// - Parameter processor: the processor of the process. This machine may have another one.
+  package init(_ contents: ImageContents, image: HeapImage, processor: Processor = .x86_64) {
+    self.processor = processor
     let memory = ImageBackedMemory(images: contents, captured: Words(image: image))
     let codes = contents.images.compactMap { image in
       image.unwindTable.map {
@@ -32,20 +32,21 @@ package final class ThreadFrames {
           range: image.loaded.range.lowerBound.rawValue..<image.loaded.range.upperBound.rawValue, unwindTable: $0)
       }
     }
-    unwinder = StackUnwinder(codes, .function(memory.read))
+    unwinder = TableUnwinder(codes, read: memory.read)
   }
 
   /// Returns the code addresses of a thread's active functions, from the innermost to the thread's start function.
   /// `nil` unless all functions are found. For callers, the addresses are return addresses.
   package func addresses(of thread: SnapshotThread) -> [UInt64]? {
-    guard isKnownProcessor, let stackPointer = thread.stackPointer else { return nil }
-    var registers = StackUnwinder.Registers()
+    guard let stackPointer = thread.stackPointer else { return nil }
+    var registers = UnwindRegisters(processor)
     // A register that does not look like a pointer is recorded as 0.
-    for (number, value) in zip(Self.recorded, thread.registers) where value != 0 { registers[number] = value }
-    registers[StackUnwinder.Registers.stackPointer] = stackPointer
-    registers[StackUnwinder.Registers.programCounter] = thread.instructionPointer
+    let recorded = processor == .arm64 ? Self.recordedOfArm64 : Self.recordedOfX86
+    for (number, value) in zip(recorded, thread.registers) where value != 0 { registers[number] = value }
+    registers.stackPointer = stackPointer
+    registers.programCounter = thread.instructionPointer
     let stack = unwinder.stack(registers)
-    return stack.end == .complete ? stack.frames.map(\.key.address.rawValue) : nil
+    return stack.end == .complete ? stack.addresses : nil
   }
 }
 

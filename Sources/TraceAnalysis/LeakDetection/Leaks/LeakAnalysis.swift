@@ -46,7 +46,7 @@ package final class LeakAnalysis {
       let libraries = RemoteMirrorLibrary.candidates(images: images, path: toolPath)
       return (
         ReflectedLayouts(contents, image: image, snapshot: snapshot, libraries: libraries),
-        ThreadFrames(contents, image: image, isArm64: snapshot.isArm64)
+        ThreadFrames(contents, image: image, processor: snapshot.isArm64 ? .arm64 : .x86_64)
       )
     }
   }

@@ -1,0 +1,149 @@
+"""Reads traces of either processor on both processors. All reports of a trace must have the same bytes."""
+
+import dataclasses
+import gzip
+import os
+import re
+import shutil
+from collections.abc import Callable
+
+from .processes import FailedCommand, Outcome, must, run
+
+RECORDING_SECONDS, READING_SECONDS = 300, 900
+
+# Cases with different kinds of findings and types. Every kind of trace of each of them is read.
+CASES_TO_READ = ("cycles", "closures", "enumerations", "structures", "tasks", "suspended", "threads", "generics")
+QUERIES = ("SELECT * FROM type_totals ORDER BY type", "SELECT * FROM site_list ORDER BY site_id")
+REPORT_FORMATS = ("json", "html", "markdown", "github", "sarif", "junit", "codequality")
+
+
+@dataclasses.dataclass(frozen=True)
+class Trace:
+    path: str
+    processor: str
+    name: str
+    # Where the files of the traced program are.
+    options: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Reader:
+    """A command that reads traces, and the processor that it runs on."""
+
+    processor: str
+    command: tuple[str, ...]
+    directory: str
+
+    def run(self, arguments: list[str]) -> Outcome:
+        return run([*self.command, *arguments], directory=self.directory, limit=READING_SECONDS)
+
+
+@dataclasses.dataclass(frozen=True)
+class Document:
+    """One run of the command, and the files that it writes."""
+
+    name: str
+    arguments: Callable[[Trace, Trace], list[str]]
+    files: tuple[str, ...] = ()
+    unpack: Callable[[bytes], bytes] = bytes
+
+
+def analysis(trace: Trace, _: Trace) -> list[str]:
+    """All formats of a report, in one run. The text has all sites."""
+    writes = [word for name in REPORT_FORMATS for word in ("--write", f"{name}=report.{name}")]
+    return ["analyze", trace.path, *trace.options, "--sort", "total", "--limit", "0", "--source-root", "/", *writes]
+
+
+def export(name: str, unpack: Callable[[bytes], bytes] = bytes) -> Document:
+    def arguments(trace: Trace, _: Trace) -> list[str]:
+        return ["export", trace.path, *trace.options, "--format", name, "-o", f"export.{name}"]
+
+    return Document(f"export {name}", arguments, (f"export.{name}",), unpack=unpack)
+
+
+DOCUMENTS = (
+    Document("analyze", analysis, tuple(f"report.{name}" for name in REPORT_FORMATS)),
+    Document("report", lambda trace, _: ["report", trace.path, *trace.options, "-o", "page.html"], ("page.html",)),
+    Document("digest", lambda trace, _: ["digest", trace.path, *trace.options, "-o", "digest"], ("digest",)),
+    Document("query of types", lambda trace, _: ["query", trace.path, *trace.options, QUERIES[0]]),
+    Document("query of sites", lambda trace, _: ["query", trace.path, *trace.options, QUERIES[1]]),
+    Document("dump", lambda trace, _: ["dump", "--chunks", trace.path]),
+    Document("diff", lambda trace, other: ["diff", other.path, trace.path, *trace.options]),
+    export("collapsed"),
+    export("dot"),
+    export("heapsnapshot"),
+    export("ndjson"),
+    # The two machines may pack the same bytes in different ways.
+    export("pprof", gzip.decompress),
+)
+
+
+def record_here(leaktrace: str, program: str, cases: list[str], directory: str) -> list[Trace]:
+    """Records cases on this machine, completely and lightly."""
+    traces = []
+    kinds: dict[str, list[str]] = {"usual": [], "light": ["--light"]}
+    for case in cases:
+        for kind, options in kinds.items():
+            path = os.path.join(directory, f"{case}.x86-64.{kind}.trace")
+            must([leaktrace, "record", "--quiet", *options, "-o", path, "--", program, case], limit=RECORDING_SECONDS)
+            traces.append(Trace(path, "x86-64", f"{case}, {kind}", ("--debug-path", os.path.dirname(program))))
+    return traces
+
+
+def read(reader: Reader, document: Document, trace: Trace, other: Trace) -> dict[str, bytes]:
+    """The outputs of one run, by name. Raises FailedCommand if the command crashed."""
+    shutil.rmtree(reader.directory, ignore_errors=True)
+    os.makedirs(reader.directory)
+    outcome = reader.run(document.arguments(trace, other))
+    if outcome.timed_out or outcome.status < 0 or outcome.status >= 64:
+        raise FailedCommand(
+            f"{reader.processor}: {document.name} ended with status {outcome.status}: {outcome.output.strip()[-300:]}"
+        )
+    results = {"status": str(outcome.status).encode(), "text": outcome.output.encode()}
+    for name in document.files:
+        path = os.path.join(reader.directory, name)
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                results[name] = document.unpack(file.read())
+    return results
+
+
+def difference(left: bytes, right: bytes) -> str:
+    """The first lines that differ."""
+    for one, other in zip(left.splitlines(), right.splitlines(), strict=False):
+        if one != other:
+            place = next((i for i, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), 0)
+            part = slice(max(0, place - 40), place + 80)
+            return f"{one[part]!r}, and {other[part]!r}"
+    return f"{len(left)} and {len(right)} bytes"
+
+
+def compare(readers: tuple[Reader, Reader], traces: list[Trace], say: Callable[[str], None]) -> list[str]:
+    """Compares all documents of all traces. Returns the complaints."""
+    complaints, compared, read_bytes = [], 0, 0
+    for trace in traces:
+        # A run of the same kind, for the comparison of two runs.
+        kind = trace.name.split(", ")[1]
+        others = [one for one in traces if one.processor == trace.processor and one.name.endswith(kind)]
+        other = others[(others.index(trace) + 1) % len(others)]
+        for document in DOCUMENTS:
+            subject = f"{document.name} of {trace.name} of {trace.processor}"
+            try:
+                left, right = (read(reader, document, trace, other) for reader in readers)
+            except FailedCommand as failure:
+                complaints.append(f"{subject}: {failure}")
+                continue
+            if left.keys() != right.keys():
+                complaints.append(f"{subject}: {sorted(left.keys() ^ right.keys())} only on one processor")
+            for name in left.keys() & right.keys():
+                compared, read_bytes = compared + 1, read_bytes + len(left[name])
+                if left[name] != right[name]:
+                    complaints.append(f"{subject}: {name} differs: {difference(left[name], right[name])}")
+    say(f"{len(traces)} traces: {compared:,} outputs with {read_bytes:,} bytes compared")
+    return complaints
+
+
+def versions(readers: tuple[Reader, Reader]) -> list[str]:
+    """Complains if the two commands are not of one version."""
+    outputs = [re.sub(r"\s+", " ", reader.run(["--version"]).output) for reader in readers]
+    return [] if outputs[0] == outputs[1] else [f"the commands differ: {outputs}"]
