@@ -216,7 +216,7 @@ def run_machine(
     with_tests: bool,
     kinds: tuple[str, ...] = KINDS_OF_MACHINE,
 ) -> None:
-    """Runs the cases, and perhaps the tests in C, in an emulation.emulated machine."""
+    """Runs the cases, and perhaps the tests in C, in an emulated machine."""
     machine = emulation.Machine(root, os.path.join(emulation.WORK, "machine"))
     for path in (library, *{program(each.optimisation) for each in places}):
         machine.add(path)
