@@ -7,7 +7,6 @@ import contextlib
 import dataclasses
 import glob
 import hashlib
-import lzma
 import os
 import re
 import shlex
@@ -17,16 +16,16 @@ import subprocess
 import sys
 import tarfile
 import time
-import urllib.error
-import urllib.request
 
+from . import arm64_blocks
+from .arm64_packages import NotReady, fetch_kernel, say
 from .leaktrace import Analysis, Leaktrace
 from .processes import FailedCommand, must, run
-from .roots import mirror
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 WORK = os.path.join(ROOT, ".build", "arm64")
 SOURCE = os.path.join(ROOT, "Tests", "Arm64", "cases.swift")
+BLOCKS = os.path.join(ROOT, "Tests", "Arm64", "blocks.c")
 PRODUCTS = (".build/release", ".build/quick/x86_64-unknown-linux-gnu/release")
 TOOLCHAIN = os.path.dirname(os.path.realpath(shutil.which("swift") or "/usr/bin/swift"))
 USER_EMULATOR = "qemu-aarch64-static"
@@ -105,15 +104,6 @@ CASES = {
     ),
     "processes": Case(("makeLeaf(_:)", "processes()")),
 }
-
-
-class NotReady(Exception):
-    """Something that the tests need is missing. The text says what, and how to get it."""
-
-
-def say(text: str) -> None:
-    # In one piece, since several threads report.
-    sys.stderr.write(f"test-arm64: {text}\n")
 
 
 # --- building
@@ -252,20 +242,17 @@ def settings(library: str, stem: str, kind: str) -> dict[str, str]:
     return values if kind == USUAL else {**values, "LEAKTRACE_SNAPSHOTS": "off", "LEAKTRACE_VERIFY_STACKS": "1"}
 
 
-def emulated(root: str, command: list[str], variables: dict[str, str] | None = None, pages: int = 4) -> list[str]:
-    """The command line that runs a program of arm64 with the root's libraries.
-
-    `pages`: KiB of the pages that the program is told of. Its mappings still have the pages of this machine.
-    """
+def emulated(root: str, command: list[str], variables: dict[str, str] | None = None) -> list[str]:
+    """The command line that runs a program of arm64 with the root's libraries."""
     values = [word for name, value in (variables or {}).items() for word in ("-E", f"{name}={value}")]
-    return [USER_EMULATOR, "-L", root, *(["-p", str(pages << 10)] if pages != 4 else []), *values, *command]
+    return [USER_EMULATOR, "-L", root, *values, *command]
 
 
 def run_user(root: str, library: str, place: Place) -> None:
     """Runs a case in the emulator of one process. This has no ptrace, so the recorder takes no heap images."""
     for kind in KINDS_OF_USER:
         stem = place.stem(kind)
-        command = emulated(root, [program(place.optimisation), place.case], settings(library, stem, kind), place.pages)
+        command = emulated(root, [program(place.optimisation), place.case], settings(library, stem, kind))
         outcome = run(["/bin/sh", "-c", 'exec "$@" >"$0.out" 2>"$0.err"', stem, *command], limit=RUNNING_SECONDS)
         for ending, value in (("status", outcome.status), ("seconds", outcome.seconds)):
             with open(f"{stem}.{ending}", "w") as file:
@@ -302,86 +289,6 @@ until [ -e $port ]; do sleep 0.1; done
 tar -C {answers} -cf $port .
 """
 ANSWERS = "/tmp/answers"
-
-
-def fetch(path: str, reason: str) -> bytes:
-    """The contents of a file of Debian's mirror. `reason` says why the mirror may lack the file."""
-    source = mirror()
-    if not source:
-        raise NotReady("apt's sources name no mirror of Debian, so there is no kernel to boot")
-    address = f"{source.rstrip('/')}/{path}"
-    say(f"fetching {address}")
-    try:
-        with urllib.request.urlopen(address, timeout=60) as answer:
-            content: bytes = answer.read()
-    except urllib.error.HTTPError as error:
-        raise NotReady(f"{address}: {error}; {reason}") from error
-    except OSError as error:
-        raise NotReady(f"{address}: {error}; see whether the mirror can be reached, then try again") from error
-    return content
-
-
-def kernel_packages(text: str) -> dict[str, dict[str, str]]:
-    """The packages with parts of a kernel, by name, from the text of a list of packages."""
-    packages: dict[str, dict[str, str]] = {}
-    for paragraph in text.split("\n\n"):
-        entry = dict(re.findall(r"^(Package|Depends|Filename|SHA256): (.*)$", paragraph, re.MULTILINE))
-        if re.match("linux-(image|binary)-", entry.get("Package", "")):
-            packages[entry["Package"]] = entry
-    return packages
-
-
-def known_packages(root: str, pages: int) -> dict[str, dict[str, str]]:
-    """The packages of kernels. Debian 13 itself has pages of 4 KiB only. Its backports have 16 KiB as well."""
-    if pages != 4:
-        listed = fetch("dists/trixie-backports/main/binary-arm64/Packages.xz", "the suite may have been archived")
-        return kernel_packages(lzma.decompress(listed).decode())
-    packages: dict[str, dict[str, str]] = {}
-    for path in glob.glob(f"{root}/var/lib/apt/lists/*_binary-arm64_Packages"):
-        with open(path, encoding="utf-8") as file:
-            packages |= kernel_packages(file.read())
-    return packages
-
-
-def fetch_kernel(root: str, pages: int) -> str:
-    """The path of Debian's newest known kernel for arm64 with pages of so many KiB."""
-    kept = os.path.join(WORK, "kernel", f"pages-{pages}")
-    if pages != 4 and os.path.exists(kept):
-        # Only the list of packages on the mirror names the newest one.
-        return kept
-    package = "linux-image-cloud-arm64" if pages == 4 else f"linux-image-arm64-{pages}k"
-    packages = known_packages(root, pages)
-    if package not in packages:
-        raise NotReady(
-            f"the list of packages has no {package}; "
-            + ("remove the root, then run scripts/setup --arm64" if pages == 4 else "name a kernel by --kernel")
-        )
-    # This package only names the package with the kernel. That one may name another package again.
-    needed = re.findall(r"linux-image-\d[^ ,]*", packages[package]["Depends"])
-    if not needed:
-        raise NotReady(f"{package} needs no package with a kernel")
-    name = needed[0]
-    entry = packages.get(name.replace("linux-image", "linux-binary"), packages[name])
-    kernel = kept if pages != 4 else os.path.join(WORK, "kernel", name.replace("linux-image", "vmlinuz"))
-    if os.path.exists(kernel):
-        return kernel
-    content = fetch(
-        entry["Filename"], "the root may be older than the mirror: remove it, then run scripts/setup --arm64"
-    )
-    if hashlib.sha256(content).hexdigest() != entry["SHA256"]:
-        raise NotReady(f"{entry['Filename']} is damaged; try again")
-    os.makedirs(os.path.dirname(kernel), exist_ok=True)
-    with open(f"{kernel}.deb", "wb") as file:
-        file.write(content)
-    files = f"{kernel}.files"
-    must(["dpkg-deb", "-x", f"{kernel}.deb", files])
-    found = glob.glob(f"{files}/boot/vmlinuz-*") + glob.glob(f"{files}/usr/lib/modules/*/vmlinuz")
-    if not found:
-        raise NotReady(f"{entry['Filename']} has no kernel")
-    os.rename(found[0], kernel)
-    shutil.rmtree(files)
-    os.remove(f"{kernel}.deb")
-    return kernel
 
 
 class Machine:
@@ -455,6 +362,12 @@ class Machine:
             raise FailedCommand(f"the machine ended early: {outcome.output}{said}")
 
 
+def run_line(stem: str, variables: dict[str, str], command: list[str]) -> str:
+    """A line of the machine's script, which runs a command."""
+    words = ["env", *(f"{name}={value}" for name, value in variables.items()), *command]
+    return f"run {stem} {RUNNING_SECONDS} {shlex.join(words)}"
+
+
 def run_machine(root: str, kernel: str, library: str, places: list[Place], with_tests: bool) -> None:
     """Runs the cases, and perhaps the tests in C, in an emulated machine."""
     machine = Machine(root, os.path.join(WORK, "machine"))
@@ -465,13 +378,17 @@ def run_machine(root: str, kernel: str, library: str, places: list[Place], with_
         for path in (test_program(), *test_libraries(), *glob.glob(f"{TEST_CORPUS}/*")):
             machine.add(path)
         commands.append(f"run tests {TESTS_SECONDS} {shlex.quote(test_program())}")
+        blocks, jemalloc = arm64_blocks.build(compiler(root), root, BLOCKS, os.path.join(WORK, "blocks"))
+        machine.add(blocks)
+        machine.add(jemalloc)
+        for allocator in arm64_blocks.ALLOCATORS:
+            stem = os.path.basename(arm64_blocks.stem("", allocator))
+            commands.append(run_line(stem, arm64_blocks.variables(library, jemalloc, allocator, ANSWERS), [blocks]))
     for place in places:
         for kind in KINDS_OF_MACHINE:
             stem = os.path.basename(place.stem(kind))
             variables = settings(library, os.path.join(ANSWERS, stem), kind)
-            words = ["env", *(f"{name}={value}" for name, value in variables.items())]
-            words += [program(place.optimisation), place.case]
-            commands.append(f"run {stem} {RUNNING_SECONDS} {shlex.join(words)}")
+            commands.append(run_line(stem, variables, [program(place.optimisation), place.case]))
     say(f"booting {os.path.basename(kernel)}")
     machine.run(kernel, commands, places[0].directory)
 
@@ -682,13 +599,15 @@ def check(options: argparse.Namespace) -> int:
     os.makedirs(directory)
     places = [Place(directory, each, case, options.pages) for case in options.case or CASES for each in optimisations]
     if has_images:
-        kernel = options.kernel or fetch_kernel(root, options.pages)
+        kernel = options.kernel or fetch_kernel(root, options.pages, os.path.join(WORK, "kernel"))
         run_machine(root, os.path.abspath(kernel), options.library, places, with_tests)
     if with_tests and has_images:
         with open(os.path.join(directory, "tests.out"), encoding="utf-8", errors="replace") as file:
             complaints += judge_tests(file.read(), {})
+        for allocator in arm64_blocks.ALLOCATORS:
+            complaints += arm64_blocks.complaints(leaktrace.command, directory, allocator)
     elif with_tests:
-        complaints += judge_tests(run(emulated(root, [test_program()], pages=options.pages), limit=TESTS_SECONDS).output, NOT_OF_USER)
+        complaints += judge_tests(run(emulated(root, [test_program()]), limit=TESTS_SECONDS).output, NOT_OF_USER)
 
     def checked(place: Place) -> Result:
         if not has_images:
@@ -708,8 +627,8 @@ def check(options: argparse.Namespace) -> int:
 
 def main() -> int:
     options = parse()
-    if options.kernel and not options.emulated_machine:
-        say("--kernel needs --emulated-machine")
+    if (options.kernel or options.pages != 4) and not options.emulated_machine:
+        say("--pages and --kernel need --emulated-machine: the emulator of one process has this machine's pages")
         return 1
     try:
         return check(options)
