@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from . import arm64_readers, emulation
+from . import arm64_blocks, arm64_readers, emulation
 from .leaktrace import Analysis, Leaktrace
 from .processes import FailedCommand, must, run
 
@@ -199,13 +199,17 @@ def run_user(root: str, library: str, place: Place) -> None:
     """Runs a case in the emulator of one process. This has no ptrace, so the recorder takes no heap images."""
     for kind in KINDS_OF_USER:
         stem = place.stem(kind)
-        command = emulation.emulated(
-            root, [program(place.optimisation), place.case], settings(library, stem, kind), place.pages
-        )
+        command = emulation.emulated(root, [program(place.optimisation), place.case], settings(library, stem, kind))
         outcome = run(["/bin/sh", "-c", 'exec "$@" >"$0.out" 2>"$0.err"', stem, *command], limit=RUNNING_SECONDS)
         for ending, value in (("status", outcome.status), ("seconds", outcome.seconds)):
             with open(f"{stem}.{ending}", "w") as file:
                 file.write(str(value))
+
+
+def run_line(stem: str, variables: dict[str, str], command: list[str]) -> str:
+    """A line of the machine's script, which runs a command."""
+    words = ["env", *(f"{name}={value}" for name, value in variables.items()), *command]
+    return f"run {stem} {RUNNING_SECONDS} {shlex.join(words)}"
 
 
 def run_machine(
@@ -216,22 +220,24 @@ def run_machine(
     with_tests: bool,
     kinds: tuple[str, ...] = KINDS_OF_MACHINE,
 ) -> None:
-    """Runs the cases, and perhaps the tests in C, in an emulated machine."""
+    """Runs the cases, and perhaps the other tests, in an emulated machine."""
     machine = emulation.Machine(root, os.path.join(emulation.WORK, "machine"))
     for path in (library, *{program(each.optimisation) for each in places}):
         machine.add(path)
     commands = []
     if with_tests:
-        for path in (test_program(), *test_libraries(), *glob.glob(f"{TEST_CORPUS}/*")):
+        blocks, jemalloc = arm64_blocks.build(root)
+        for path in (test_program(), *test_libraries(), *glob.glob(f"{TEST_CORPUS}/*"), blocks, jemalloc):
             machine.add(path)
         commands.append(f"run tests {TESTS_SECONDS} {shlex.quote(test_program())}")
+        for allocator in arm64_blocks.ALLOCATORS:
+            variables = arm64_blocks.variables(library, jemalloc, allocator, emulation.ANSWERS)
+            commands.append(run_line(os.path.basename(arm64_blocks.stem("", allocator)), variables, [blocks]))
     for place in places:
         for kind in kinds:
             stem = os.path.basename(place.stem(kind))
             variables = settings(library, os.path.join(emulation.ANSWERS, stem), kind)
-            words = ["env", *(f"{name}={value}" for name, value in variables.items())]
-            words += [program(place.optimisation), place.case]
-            commands.append(f"run {stem} {RUNNING_SECONDS} {shlex.join(words)}")
+            commands.append(run_line(stem, variables, [program(place.optimisation), place.case]))
     emulation.say(f"booting {os.path.basename(kernel)}")
     machine.run(kernel, commands, places[0].directory)
 
@@ -506,9 +512,11 @@ def check(options: argparse.Namespace) -> int:
     if with_tests and has_images:
         with open(os.path.join(directory, "tests.out"), encoding="utf-8", errors="replace") as file:
             complaints += judge_tests(file.read(), {})
+        for allocator in arm64_blocks.ALLOCATORS:
+            complaints += arm64_blocks.complaints(leaktrace.command, directory, allocator)
     elif with_tests:
         complaints += judge_tests(
-            run(emulation.emulated(root, [test_program()], pages=options.pages), limit=TESTS_SECONDS).output,
+            run(emulation.emulated(root, [test_program()]), limit=TESTS_SECONDS).output,
             NOT_OF_USER,
         )
 
@@ -530,8 +538,8 @@ def check(options: argparse.Namespace) -> int:
 
 def main() -> int:
     options = parse()
-    if options.kernel and not options.emulated_machine:
-        emulation.say("--kernel needs --emulated-machine")
+    if (options.kernel or options.pages != 4) and not options.emulated_machine:
+        emulation.say("--pages and --kernel need --emulated-machine: the other emulator has this machine's pages")
         return 1
     try:
         return check_readers(options) if options.readers else check(options)

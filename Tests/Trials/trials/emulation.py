@@ -84,13 +84,10 @@ def compile_swift(root: str, sources: list[str], product: str, options: list[str
 # --- running
 
 
-def emulated(root: str, command: list[str], variables: dict[str, str] | None = None, pages: int = 4) -> list[str]:
-    """The command line that runs a program of arm64 with the root's libraries.
-
-    `pages`: KiB of the pages that the program is told of. Its mappings still have the pages of this machine.
-    """
+def emulated(root: str, command: list[str], variables: dict[str, str] | None = None) -> list[str]:
+    """The command line that runs a program of arm64 with the root's libraries, in the emulator of one process."""
     values = [word for name, value in (variables or {}).items() for word in ("-E", f"{name}={value}")]
-    return [USER_EMULATOR, "-L", root, *(["-p", str(pages << 10)] if pages != 4 else []), *values, *command]
+    return [USER_EMULATOR, "-L", root, *values, *command]
 
 
 TOOLS = ("bash", "mount", "tar", "timeout", "sleep", "mkdir", "env")

@@ -42,7 +42,6 @@ final class AllocatorMemory {
     metadata.pointee.data = UnsafePointer(data.baseAddress)
     metadata.pointee.dataCount = UInt32(data.count)
     metadata.pointee.libcRelease = libc.release
-    metadata.pointee.pageSize = UInt32(MemoryWindow.pageSize)
     metadata.pointee.context = Unmanaged.passUnretained(self).toOpaque()
     metadata.pointee.readOn = { metadata, address, to, size in
       AllocatorMemory.of(metadata).process.read(

@@ -113,7 +113,6 @@ package enum InspectionTrace {
   private static func header(_ facts: InspectedFacts) -> TraceHeader {
     var header = TraceHeader()
     header.clock = .monotonic
-    header.pageSize = UInt32(MemoryWindow.pageSize)
     header.ticksPerSecond = 1_000_000_000
     header.processID = facts.processID
     header.parentProcessID = facts.parentProcessID
