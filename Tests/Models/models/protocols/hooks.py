@@ -1,7 +1,20 @@
 """Hooks: the switch, the entry, and the pointers that lead to hooks."""
 
 from ..execution import Processor
-from ..language import Branch, Fence, Load, MakeThread, Note, Order, Require, Store, Thread, ThreadBarrier, exchange
+from ..language import (
+    Branch,
+    Fence,
+    Load,
+    LoadFence,
+    MakeThread,
+    Note,
+    Order,
+    Require,
+    Store,
+    Thread,
+    ThreadBarrier,
+    exchange,
+)
 from ..model import Model, Variant
 
 ON, OFF, RECORD, FREED = 1, 0, 1, 9
@@ -26,7 +39,12 @@ def _entry(v: Variant) -> list[MakeThread]:
             yield ThreadBarrier() if v.processor is Processor.X86_64 else Fence()
         depth = yield Load("hookDepth")  # the kernel reads it for is_inside
         yield Require(depth == 0)
-        yield Branch((depth,))
+        if v.has("await: fence"):
+            yield LoadFence()
+        else:
+            yield Branch((depth,))
+        state = yield Load("state")  # end_recording seals the records
+        yield Note("seals", state)
         yield Store("state", FREED)  # lt_thread_forget_all
         yield Note("has freed", 1)
 
@@ -44,14 +62,18 @@ ENTRY = Model(
         "entry: isReady": Order.SC,
         "lt_leave: hookDepth": Order.RELEASE,
     },
-    steps=("await: barrier",),
-    is_wrong=lambda o: o.notes.get("has freed") == 1 and o.memory["state"] != FREED,
-    is_useful=lambda o: len(o.notes) == 2,
+    steps=("await: barrier", "await: fence"),
+    # The hook does not use freed memory, and the waiter sees what the hook recorded.
+    is_wrong=lambda o: (
+        (o.notes.get("has freed") == 1 and o.memory["state"] != FREED)
+        or o.notes.get("has recorded", 0) > o.notes.get("seals", 1)
+    ),
+    is_useful=lambda o: o.notes.get("has recorded") == 1 and o.notes.get("seals") == 1,
 )
 
 # The same on x86-64, where only membarrier(2) keeps the order.
 ENTRY_TSO = Model(
-    name="the same on x86-64",
+    name="entry of a hook, by membarrier(2) alone",
     code=ENTRY.code,
     initial=ENTRY.initial,
     threads=_entry,
@@ -61,6 +83,7 @@ ENTRY_TSO = Model(
     is_useful=ENTRY.is_useful,
     processors=(Processor.X86_64,),
     mutants=Processor.X86_64,
+    spare={"await: fence": "the processor keeps the order of loads"},
 )
 
 
