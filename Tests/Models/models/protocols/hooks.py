@@ -63,7 +63,7 @@ ENTRY = Model(
         "lt_leave: hookDepth": Order.RELEASE,
     },
     steps=("await: barrier", "await: fence"),
-    # The hook does not use freed memory, and the waiter sees what the hook recorded.
+    # The hook does not use freed memory, and the waiter sees the record of the hook.
     is_wrong=lambda o: (
         (o.notes.get("has freed") == 1 and o.memory["state"] != FREED)
         or o.notes.get("has recorded", 0) > o.notes.get("seals", 1)
@@ -91,10 +91,10 @@ def _switch_on(v: Variant) -> list[MakeThread]:
     def opener() -> Thread:
         yield Store("trace", 1)  # lt_trace_open fills in the trace's pointers and the page with the pause switch
         yield Store("page", RECORD)
-        yield Store("pointer", 1, v.order("lt_hooks_connect: pointer"))
         yield Store("isOpen", 1, v.order("lt_trace_open: isOpen"))
         yield Store("settings", 1)  # lt_begin_recording
         yield Store("mode", ON, v.order("lt_hooks_set: mode"))
+        yield Store("pointer", 1, v.order("connect_switch: pointer"))
 
     def thread() -> Thread:
         mode = yield Load("mode", v.order("lt_thread_prepare: mode"))
@@ -103,7 +103,7 @@ def _switch_on(v: Variant) -> list[MakeThread]:
         yield Note("settings", settings)
 
     def early() -> Thread:
-        # A thread that is already recording reads the pointer without the mode.
+        # lt_enter reads the pointer without the mode.
         pointer = yield Load("pointer")
         yield Require(pointer == 1)
         switch = yield Load("page", after=(pointer,))
@@ -118,11 +118,11 @@ def _switch_on(v: Variant) -> list[MakeThread]:
 
 SWITCH_ON = Model(
     name="hooks are switched on",
-    code="lt_trace_open, lt_hooks_connect, lt_hooks_set; lt_thread_prepare, is_on, lt_trace_is_writable",
+    code="lt_trace_open, lt_hooks_set, connect_switch; lt_thread_prepare, is_on, lt_trace_is_writable",
     initial={"trace": 0, "page": 0, "pointer": 0, "isOpen": 0, "settings": 0, "mode": OFF},
     threads=_switch_on,
     orders={
-        "lt_hooks_connect: pointer": Order.RELEASE,
+        "connect_switch: pointer": Order.RELEASE,
         "lt_trace_open: isOpen": Order.SC,
         "lt_hooks_set: mode": Order.SC,
         "lt_thread_prepare: mode": Order.SC,
