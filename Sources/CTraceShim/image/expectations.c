@@ -269,10 +269,10 @@ enum {
 enum { WATCHER_NONE = 0, WATCHER_STARTING = 1, WATCHER_RUNS = 2, WATCHER_REFUSED = 3 };
 static struct {
   bool isOn;
-  _Atomic uint32_t state;
+  _Atomic uint32_t state;     ///< the exchange elects the thread that starts the watcher
   _Atomic uint32_t hasFailed; ///< images will be missing, and the trace has a warning about this
-  _Atomic bool isEnding;
-  _Atomic uint32_t wakes; ///< the word that the thread sleeps on
+  _Atomic bool isEnding;      ///< stored before `wakes`, and loaded after it
+  _Atomic uint32_t wakes;     ///< the word that the thread sleeps on
 } watcher;
 
 void lt_watcher_reset_after_fork(void) {

@@ -84,6 +84,8 @@ bool lt_thread_await_others(void) {
       lt_sleep(MOMENT_NANOSECONDS);
     }
   }
+  // Acquire, after the kernel's reads for is_inside: pairs with the release in lt_leave.
+  atomic_thread_fence(memory_order_acquire);
   return true;
 }
 

@@ -40,7 +40,7 @@ static struct {
   _Atomic uint32_t count;
   _Atomic uint32_t isRefreshing; ///< the exchange pairs with the store of 0
   unsigned long long lastAdds, lastSubs;
-  _Atomic uint64_t staticTLSSize;
+  _Atomic uint64_t staticTLSSize; ///< a maximum, which needs no order
   struct lt_image_observer observer;
   /// True after the first pass. A new entry then belongs to an image that was loaded during the recording.
   bool isLooking;

@@ -65,7 +65,7 @@ struct lt_trace {
                                   ///< LT_CHUNK_ALIGNMENT
   struct lt_live_header *live;    ///< the first page of the live file
   pid_t process;
-  _Atomic uint32_t untracedChildren;
+  _Atomic uint32_t untracedChildren; ///< a counter, which needs no order
 };
 extern struct lt_trace lt_trace __attribute__((visibility("hidden")));
 

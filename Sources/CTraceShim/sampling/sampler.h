@@ -17,6 +17,7 @@
 /// True if samples are taken instead of events: from the beginning, or since the trace has reached its limit. Set
 /// before the first event is skipped. So if this is false in a copy of the process, the trace has all events up to the
 /// copy.
+/// Sequentially consistent: no event is skipped before this is true.
 extern _Atomic bool lt_is_sampling __attribute__((visibility("hidden")));
 
 // --- draws -----------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ __thread struct lt_tls lt_tls;
 
 static struct {
   _Atomic(struct lt_thread *) first;
-  _Atomic uint32_t lastNumber;
+  _Atomic uint32_t lastNumber; ///< a counter, which needs no order
 } threads;
 
 // Sequentially consistent: pairs with the exchange in lt_thread_list. A thread that changed a setting before this load

@@ -37,8 +37,8 @@ def _is_acquire(e: Event) -> bool:
 
 
 def _is_strong_acquire(e: Event) -> bool:
-    # LDAR, which stays behind an earlier STLR. A plain acquire load may be LDAPR, which does not.
-    return e.kind is Kind.READ and e.order is Order.SC
+    # LDAR or LDAXR, which stays behind an earlier STLR. A plain acquire load may be LDAPR, which does not.
+    return e.kind is Kind.READ and (e.order is Order.SC or (e.exclusive and e.order is Order.ACQUIRE))
 
 
 def _is_release(e: Event) -> bool:

@@ -137,6 +137,7 @@ class Event:
     dependencies: frozenset[int] = frozenset()  # of the address or of the stored value
     branches: frozenset[int] = frozenset()
     partner: int | None = None  # in the write of a change: the number of its read
+    exclusive: bool = False  # the read of a change
 
 
 @dataclasses.dataclass
@@ -196,7 +197,7 @@ def _run(make: MakeThread, choices: list[int]) -> _Run:
                     return _Run(path, missing=place)
                 number = len(events)
                 answer = Value(left.pop(), number)
-                events.append(Event(Kind.READ, place, int(answer), order, frozenset(), branches))
+                events.append(Event(Kind.READ, place, int(answer), order, frozenset(), branches, exclusive=True))
                 made = change(int(answer))
                 if made is not None:
                     events.append(Event(Kind.WRITE, place, made, order, frozenset(), branches, partner=number))

@@ -1,7 +1,20 @@
 """Hooks: the switch, the entry, and the pointers that lead to hooks."""
 
 from ..execution import Processor
-from ..language import Branch, Fence, Load, MakeThread, Note, Order, Require, Store, Thread, ThreadBarrier, exchange
+from ..language import (
+    Branch,
+    Fence,
+    Load,
+    LoadFence,
+    MakeThread,
+    Note,
+    Order,
+    Require,
+    Store,
+    Thread,
+    ThreadBarrier,
+    exchange,
+)
 from ..model import Model, Variant
 
 ON, OFF, RECORD, FREED = 1, 0, 1, 9
@@ -26,7 +39,12 @@ def _entry(v: Variant) -> list[MakeThread]:
             yield ThreadBarrier() if v.processor is Processor.X86_64 else Fence()
         depth = yield Load("hookDepth")  # the kernel reads it for is_inside
         yield Require(depth == 0)
-        yield Branch((depth,))
+        if v.has("await: fence"):
+            yield LoadFence()
+        else:
+            yield Branch((depth,))
+        state = yield Load("state")  # end_recording seals the records
+        yield Note("seals", state)
         yield Store("state", FREED)  # lt_thread_forget_all
         yield Note("has freed", 1)
 
@@ -44,14 +62,18 @@ ENTRY = Model(
         "entry: isReady": Order.SC,
         "lt_leave: hookDepth": Order.RELEASE,
     },
-    steps=("await: barrier",),
-    is_wrong=lambda o: o.notes.get("has freed") == 1 and o.memory["state"] != FREED,
-    is_useful=lambda o: len(o.notes) == 2,
+    steps=("await: barrier", "await: fence"),
+    # The hook does not use freed memory, and the waiter sees the record of the hook.
+    is_wrong=lambda o: (
+        (o.notes.get("has freed") == 1 and o.memory["state"] != FREED)
+        or o.notes.get("has recorded", 0) > o.notes.get("seals", 1)
+    ),
+    is_useful=lambda o: o.notes.get("has recorded") == 1 and o.notes.get("seals") == 1,
 )
 
 # The same on x86-64, where only membarrier(2) keeps the order.
 ENTRY_TSO = Model(
-    name="the same on x86-64",
+    name="entry of a hook, by membarrier(2) alone",
     code=ENTRY.code,
     initial=ENTRY.initial,
     threads=_entry,
@@ -61,6 +83,7 @@ ENTRY_TSO = Model(
     is_useful=ENTRY.is_useful,
     processors=(Processor.X86_64,),
     mutants=Processor.X86_64,
+    spare={"await: fence": "the processor keeps the order of loads"},
 )
 
 
@@ -68,10 +91,10 @@ def _switch_on(v: Variant) -> list[MakeThread]:
     def opener() -> Thread:
         yield Store("trace", 1)  # lt_trace_open fills in the trace's pointers and the page with the pause switch
         yield Store("page", RECORD)
-        yield Store("pointer", 1, v.order("lt_hooks_connect: pointer"))
         yield Store("isOpen", 1, v.order("lt_trace_open: isOpen"))
         yield Store("settings", 1)  # lt_begin_recording
         yield Store("mode", ON, v.order("lt_hooks_set: mode"))
+        yield Store("pointer", 1, v.order("connect_switch: pointer"))
 
     def thread() -> Thread:
         mode = yield Load("mode", v.order("lt_thread_prepare: mode"))
@@ -80,7 +103,7 @@ def _switch_on(v: Variant) -> list[MakeThread]:
         yield Note("settings", settings)
 
     def early() -> Thread:
-        # A thread that is already recording reads the pointer without the mode.
+        # lt_enter reads the pointer without the mode.
         pointer = yield Load("pointer")
         yield Require(pointer == 1)
         switch = yield Load("page", after=(pointer,))
@@ -95,11 +118,11 @@ def _switch_on(v: Variant) -> list[MakeThread]:
 
 SWITCH_ON = Model(
     name="hooks are switched on",
-    code="lt_trace_open, lt_hooks_connect, lt_hooks_set; lt_thread_prepare, is_on, lt_trace_is_writable",
+    code="lt_trace_open, lt_hooks_set, connect_switch; lt_thread_prepare, is_on, lt_trace_is_writable",
     initial={"trace": 0, "page": 0, "pointer": 0, "isOpen": 0, "settings": 0, "mode": OFF},
     threads=_switch_on,
     orders={
-        "lt_hooks_connect: pointer": Order.RELEASE,
+        "connect_switch: pointer": Order.RELEASE,
         "lt_trace_open: isOpen": Order.SC,
         "lt_hooks_set: mode": Order.SC,
         "lt_thread_prepare: mode": Order.SC,
