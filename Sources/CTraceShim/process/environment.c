@@ -102,8 +102,25 @@ static bool split_preload(const char *value, char *rest, size_t size, char *own,
   return found;
 }
 
-static uint64_t parse_number(const char *text, int base, uint64_t usual) {
-  return text ? strtoull(text, NULL, base) : usual;
+/// Returns the value of a digit, or 16 for any other character.
+static unsigned digit_value(char digit) {
+  if (digit >= '0' && digit <= '9') return (unsigned)(digit - '0');
+  if (digit >= 'a' && digit <= 'f') return (unsigned)(digit - 'a') + 10;
+  if (digit >= 'A' && digit <= 'F') return (unsigned)(digit - 'A') + 10;
+  return 16;
+}
+
+/// Returns the number at the start of a text; 0 without digits, and the greatest number for a greater one. With newer
+/// headers, strtoull of the C library would need glibc 2.38.
+static uint64_t parse_number(const char *text, unsigned base, uint64_t usual) {
+  if (!text) return usual;
+  while (*text == ' ' || *text == '\t') text++;
+  if (base == 16 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && digit_value(text[2]) < base) text += 2;
+  uint64_t number = 0;
+  for (unsigned digit; (digit = digit_value(*text)) < base; text++)
+    if (__builtin_mul_overflow(number, base, &number) || __builtin_add_overflow(number, digit, &number))
+      return UINT64_MAX;
+  return number;
 }
 
 static bool is_switched_on(const char *text, bool usual) { return text ? strcmp(text, "off") != 0 : usual; }

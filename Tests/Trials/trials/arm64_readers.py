@@ -1,10 +1,11 @@
 """Reads traces of either processor on both processors. All reports of a trace must have the same bytes."""
 
+import concurrent.futures
 import dataclasses
 import gzip
 import os
 import re
-import shutil
+import tempfile
 from collections.abc import Callable
 
 from .processes import FailedCommand, Outcome, must, run
@@ -32,10 +33,9 @@ class Reader:
 
     processor: str
     command: tuple[str, ...]
-    directory: str
 
-    def run(self, arguments: list[str]) -> Outcome:
-        return run([*self.command, *arguments], directory=self.directory, limit=READING_SECONDS)
+    def run(self, arguments: list[str], directory: str | None = None) -> Outcome:
+        return run([*self.command, *arguments], directory=directory, limit=READING_SECONDS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,16 +92,19 @@ def record_here(leaktrace: str, program: str, cases: list[str], directory: str) 
 
 def read(reader: Reader, document: Document, trace: Trace, other: Trace) -> dict[str, bytes]:
     """The outputs of one run, by name. Raises FailedCommand if the command crashed."""
-    shutil.rmtree(reader.directory, ignore_errors=True)
-    os.makedirs(reader.directory)
-    outcome = reader.run(document.arguments(trace, other))
+    with tempfile.TemporaryDirectory() as directory:
+        return read_in(directory, reader, document, trace, other)
+
+
+def read_in(directory: str, reader: Reader, document: Document, trace: Trace, other: Trace) -> dict[str, bytes]:
+    outcome = reader.run(document.arguments(trace, other), directory)
     if outcome.timed_out or outcome.status < 0 or outcome.status >= 64:
         raise FailedCommand(
             f"{reader.processor}: {document.name} ended with status {outcome.status}: {outcome.output.strip()[-300:]}"
         )
     results = {"status": str(outcome.status).encode(), "text": outcome.output.encode()}
     for name in document.files:
-        path = os.path.join(reader.directory, name)
+        path = os.path.join(directory, name)
         if os.path.exists(path):
             with open(path, "rb") as file:
                 results[name] = document.unpack(file.read())
@@ -118,29 +121,51 @@ def difference(left: bytes, right: bytes) -> str:
     return f"{len(left)} and {len(right)} bytes"
 
 
-def compare(readers: tuple[Reader, Reader], traces: list[Trace], say: Callable[[str], None]) -> list[str]:
-    """Compares all documents of all traces. Returns the complaints."""
-    complaints, compared, read_bytes = [], 0, 0
-    for trace in traces:
-        # A run of the same kind, for the comparison of two runs.
+@dataclasses.dataclass
+class Comparison:
+    """What the comparison of all documents of one trace found."""
+
+    outputs: int = 0
+    size: int = 0  # bytes of the outputs of one reader
+    complaints: list[str] = dataclasses.field(default_factory=list)
+
+
+def compare_trace(readers: tuple[Reader, Reader], trace: Trace, other: Trace) -> Comparison:
+    result = Comparison()
+    for document in DOCUMENTS:
+        subject = f"{document.name} of {trace.name} of {trace.processor}"
+        try:
+            left, right = (read(reader, document, trace, other) for reader in readers)
+        except FailedCommand as failure:
+            result.complaints.append(f"{subject}: {failure}")
+            continue
+        if left.keys() != right.keys():
+            result.complaints.append(f"{subject}: {sorted(left.keys() ^ right.keys())} only on one processor")
+        for name in sorted(left.keys() & right.keys()):
+            result.outputs, result.size = result.outputs + 1, result.size + len(left[name])
+            if left[name] != right[name]:
+                text = difference(left[name], right[name])
+                result.complaints.append(f"{subject}: {name} differs: {text}")
+    return result
+
+
+def compare(readers: tuple[Reader, Reader], traces: list[Trace], say: Callable[[str], None]) -> int:
+    """Compares all documents of all traces. Says each complaint, and returns their number."""
+
+    def compared(trace: Trace) -> Comparison:
+        # `diff` gets another trace of the same kind.
         kind = trace.name.split(", ")[1]
         others = [one for one in traces if one.processor == trace.processor and one.name.endswith(kind)]
-        other = others[(others.index(trace) + 1) % len(others)]
-        for document in DOCUMENTS:
-            subject = f"{document.name} of {trace.name} of {trace.processor}"
-            try:
-                left, right = (read(reader, document, trace, other) for reader in readers)
-            except FailedCommand as failure:
-                complaints.append(f"{subject}: {failure}")
-                continue
-            if left.keys() != right.keys():
-                complaints.append(f"{subject}: {sorted(left.keys() ^ right.keys())} only on one processor")
-            for name in left.keys() & right.keys():
-                compared, read_bytes = compared + 1, read_bytes + len(left[name])
-                if left[name] != right[name]:
-                    complaints.append(f"{subject}: {name} differs: {difference(left[name], right[name])}")
-    say(f"{len(traces)} traces: {compared:,} outputs with {read_bytes:,} bytes compared")
-    return complaints
+        result = compare_trace(readers, trace, others[(others.index(trace) + 1) % len(others)])
+        for text in result.complaints:
+            say(text)
+        return result
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(compared, traces))
+    outputs, size = sum(each.outputs for each in results), sum(each.size for each in results)
+    say(f"{len(traces)} traces: {outputs:,} outputs with {size:,} bytes compared")
+    return sum(len(each.complaints) for each in results)
 
 
 def versions(readers: tuple[Reader, Reader]) -> list[str]:

@@ -65,7 +65,9 @@ package struct FeatureJudgement {
 
   private func systemObstacle(_ feature: Feature) -> Obstacle? {
     guard feature.needsRecorder || feature.needsTracing else { return nil }
-    if machine.processor != "x86_64" { return .otherProcessor(machine.processor) }
+    // The recorder runs on arm64, too. Code that stops other processes does not.
+    let isSupported = machine.processor == "x86_64" || machine.processor == "aarch64" && !feature.needsTracing
+    if !isSupported { return .otherProcessor(machine.processor) }
     // A checked process may be in a container with its own C library.
     if feature.needsRecorder, facts.target == nil {
       guard let version = machine.cLibrary else { return .cLibrary(nil) }
