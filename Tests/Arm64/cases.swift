@@ -513,7 +513,8 @@ func processes() {
 @main enum Cases {
   static let all: [(name: String, run: () -> Void)] = [
     ("cycles", cycles), ("closures", closures), ("enumerations", enumerations), ("structures", structures),
-    ("tasks", tasks), ("suspended", suspended), ("threads", threads), ("recursion", recursion), ("callbacks", callbacks),
+    ("tasks", tasks), ("suspended", suspended), ("threads", threads), ("recursion", recursion),
+    ("callbacks", callbacks),
     ("errors", errors), ("generics", generics), ("references", references), ("arrays", arrays),
     ("strings", strings), ("signals", signals), ("processes", processes),
   ]

@@ -122,7 +122,6 @@ struct OwnMappings {
     return nil
   }
 
-
   // MARK: The allocator's memory
 
   /// Returns glibc's additional arenas in a range. They begin at multiples of their size.
