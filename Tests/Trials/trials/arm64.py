@@ -419,24 +419,6 @@ def find_products(given: str | None, usual: tuple[str, ...] = PRODUCTS) -> str:
     raise emulation.NotReady(f"no leaktrace command in {given or ' or '.join(usual)}; scripts/build makes it")
 
 
-def build_program_here() -> str:
-    """Compiles the cases with this machine's emulation.compiler, for this machine. Returns the program's path."""
-    directory = os.path.join(emulation.WORK, "cases-x86-64")
-    os.makedirs(directory, exist_ok=True)
-    product = os.path.join(directory, "cases")
-    if not os.path.exists(product) or os.path.getmtime(product) < os.path.getmtime(SOURCE):
-        command = [
-            os.path.join(emulation.TOOLCHAIN, "swiftc"),
-            "-O",
-            "-g",
-            "-parse-as-library",
-            "-module-name",
-            "cases",
-        ]
-        must([*command, SOURCE, "-o", product], limit=emulation.COMPILING_SECONDS)
-    return product
-
-
 def check_readers(options: argparse.Namespace) -> int:
     """Reads traces of both processors on both processors."""
     root = emulation.root_directory()
@@ -452,7 +434,8 @@ def check_readers(options: argparse.Namespace) -> int:
     complaints = arm64_readers.versions(readers)
     optimisation, cases = OPTIMISATIONS[0], options.case or list(arm64_readers.CASES_TO_READ)
     build_programs(root, (optimisation,))
-    traces = arm64_readers.record_here(here, build_program_here(), cases, directory)
+    recorder = os.path.join(os.path.dirname(here), "libleaktrace.so")
+    traces = arm64_readers.record_here(emulation.ROOT, recorder, SOURCE, directory, cases)
     places = [Place(directory, optimisation, case, 4) for case in cases]
     run_machine(root, emulation.fetch_kernel(root), options.library, places, False, (USUAL, LIGHT))
     # The program is not in the root.

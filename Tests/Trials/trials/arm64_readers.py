@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from .processes import FailedCommand, Outcome, must, run
 
-RECORDING_SECONDS, READING_SECONDS = 300, 900
+RECORDING_SECONDS, READING_SECONDS = 1200, 900
 
 # Cases with different kinds of findings and types. Every kind of trace of each of them is read.
 CASES_TO_READ = ("cycles", "closures", "enumerations", "structures", "tasks", "suspended", "threads", "generics")
-QUERIES = ("SELECT * FROM type_totals ORDER BY type", "SELECT * FROM site_list ORDER BY site_id")
+QUERIES = ("SELECT * FROM type_totals ORDER BY type", "SELECT * FROM sites ORDER BY site_id")
 REPORT_FORMATS = ("json", "html", "markdown", "github", "sarif", "junit", "codequality")
 
 
@@ -78,16 +78,48 @@ DOCUMENTS = (
 )
 
 
-def record_here(leaktrace: str, program: str, cases: list[str], directory: str) -> list[Trace]:
-    """Records cases on this machine, completely and lightly."""
-    traces = []
-    kinds: dict[str, list[str]] = {"usual": [], "light": ["--light"]}
-    for case in cases:
-        for kind, options in kinds.items():
-            path = os.path.join(directory, f"{case}.x86-64.{kind}.trace")
-            must([leaktrace, "record", "--quiet", *options, "-o", path, "--", program, case], limit=RECORDING_SECONDS)
-            traces.append(Trace(path, "x86-64", f"{case}, {kind}", ("--debug-path", os.path.dirname(program))))
-    return traces
+# In the root of the compiler: one compilation, then a complete and a light recording of each case. The environment has no
+# variables of this machine.
+RECORD = """program=$1 source=$2 recorder=$3 directory=$4
+shift 4
+swiftc -use-ld=lld -O -g -parse-as-library -module-name cases "$source" -o "$program"
+for case in "$@"; do
+  for kind in usual light; do
+    mode=full
+    [ $kind = usual ] || mode=light
+    LD_PRELOAD=$recorder LEAKTRACE_QUIET=1 LEAKTRACE_MODE=$mode LEAKTRACE_OUTPUT=$directory/$case.x86-64.$kind.trace \
+      "$program" "$case"
+  done
+done
+"""
+
+
+def record_here(checkout: str, recorder: str, source: str, directory: str, cases: list[str]) -> list[Trace]:
+    """Records cases on this machine, completely and lightly.
+
+    The compiler is the one that compiles for arm64. Both commands then know all symbols: a demangler reads no symbols of
+    a newer Swift.
+    """
+    compiler = os.path.realpath(
+        os.environ.get("LEAKTRACE_ARM64_COMPILER") or os.path.join(checkout, ".build", "arm64", "compiler")
+    )
+    program = os.path.join(directory, "x86-64", "cases")
+    os.makedirs(os.path.dirname(program), exist_ok=True)
+    scratch = os.path.join(checkout, ".build", "arm64", "cases-x86-64")
+    inside = ["/bin/bash", "-euc", RECORD, "bash", program, source, recorder, directory, *cases]
+    must([os.path.join(checkout, "scripts", "arm64-swift"), scratch, *inside], limit=RECORDING_SECONDS)
+    files = ("--sysroot", compiler, "--debug-path", os.path.dirname(program))
+    return [
+        Trace(os.path.join(directory, f"{case}.x86-64.{kind}.trace"), "x86-64", f"{case}, {kind}", files)
+        for case in cases
+        for kind in ("usual", "light")
+    ]
+
+
+def without_nonce(page: bytes) -> bytes:
+    """A page without the random number that each page has for its scripts and styles."""
+    found = re.search(rb"nonce-([0-9a-f]{32})", page)
+    return page.replace(found[1], b"") if found else page
 
 
 def read(reader: Reader, document: Document, trace: Trace, other: Trace) -> dict[str, bytes]:
@@ -107,7 +139,8 @@ def read_in(directory: str, reader: Reader, document: Document, trace: Trace, ot
         path = os.path.join(directory, name)
         if os.path.exists(path):
             with open(path, "rb") as file:
-                results[name] = document.unpack(file.read())
+                content = document.unpack(file.read())
+            results[name] = without_nonce(content) if name.endswith(".html") else content
     return results
 
 
