@@ -150,8 +150,7 @@ enum {
   /// A table takes 8 MiB, and has the cells for 256 MiB of addresses. Only its used pages are resident.
   TABLE_SHIFT = 28,
   TABLE_CELLS = 1 << (TABLE_SHIFT - CELL_SHIFT),
-  ADDRESS_BITS = 47,
-  TABLE_LIMIT = 1 << (ADDRESS_BITS - TABLE_SHIFT),
+  TABLE_LIMIT = 1 << (LT_ADDRESS_BITS - TABLE_SHIFT),
   /// The minimum size of a large block. The cell after a large block's first cell is entirely inside the block, and
   /// holds the block's size. So the block's end need not be searched for.
   LARGE_SIZE = 3 << CELL_SHIFT,
@@ -177,7 +176,7 @@ bool lt_live_set_begin(void) {
 
 static struct cell *table_of(uint64_t address, bool isToBeMade) {
   LT_CHECK(liveSet.tables != NULL);
-  if (address >> ADDRESS_BITS) return NULL;
+  if (address >> LT_ADDRESS_BITS) return NULL;
   _Atomic(struct cell *) *place = &liveSet.tables[address >> TABLE_SHIFT];
   // Acquire: pairs with the exchange below.
   struct cell *table = atomic_load_explicit(place, memory_order_acquire);
@@ -201,7 +200,7 @@ static uint64_t bit_of(uint64_t address) { return 1ull << (address >> GRANULE_SH
 /// bits of a size are 0, so several consecutive blocks would have to end in the cell without beginning there.
 static uint64_t size_in(const struct cell *cell) {
   uint64_t size = atomic_load(&cell->starts);
-  return size >= LARGE_SIZE && !(size >> ADDRESS_BITS) && atomic_load(&cell->ends) == ~size ? size : 0;
+  return size >= LARGE_SIZE && !(size >> LT_ADDRESS_BITS) && atomic_load(&cell->ends) == ~size ? size : 0;
 }
 
 static uint64_t last_byte(uint64_t address, uint64_t size) { return address + (size ? size - 1 : 0); }
@@ -241,7 +240,7 @@ void lt_live_set_add(uintptr_t address, uint64_t size) {
   }
   // Set the beginning last: if a copy of the process has the bit, it has the rest. Release: pairs with the loads of
   // `starts` in lt_live_set_walk and lt_live_set_size.
-  LT_CHECK(!isLarge || size >> ADDRESS_BITS || size_in(second) == size);
+  LT_CHECK(!isLarge || size >> LT_ADDRESS_BITS || size_in(second) == size);
   atomic_fetch_or(&first->starts, bit_of(address));
 }
 
