@@ -18,6 +18,7 @@ import time
 import urllib.error
 import urllib.request
 
+from . import arm64_calls
 from .leaktrace import Analysis, Leaktrace
 from .processes import FailedCommand, must, run
 from .roots import mirror
@@ -412,13 +413,22 @@ class Machine:
             raise FailedCommand(f"the machine ended early: {outcome.output}{said}")
 
 
-def run_machine(root: str, library: str, places: list[Place], with_tests: bool) -> None:
+def run_machine(
+    root: str, library: str, places: list[Place], with_tests: bool, others: list[str], directory: str
+) -> None:
     """Runs the cases, and perhaps the tests in C, in an emulated machine."""
     kernel = fetch_kernel(root)
     machine = Machine(root, os.path.join(WORK, "machine"))
     for path in (library, *{program(each.optimisation) for each in places}):
         machine.add(path)
-    commands = []
+    commands = arm64_calls.commands(ANSWERS, others)
+    if others:
+        if not glob.glob(f"{root}/usr/include/*/libunwind.h"):
+            raise NotReady("the root lacks libunwind-dev; remove the root, then run scripts/setup --arm64")
+        built = os.path.join(WORK, "calls")
+        arm64_calls.build(compiler(root), built)
+        for name, path in arm64_calls.files(built, library, program(OPTIMISATIONS[0])).items():
+            machine.add(path, name)
     if with_tests:
         for path in (test_program(), *test_libraries(), *glob.glob(f"{TEST_CORPUS}/*")):
             machine.add(path)
@@ -431,7 +441,7 @@ def run_machine(root: str, library: str, places: list[Place], with_tests: bool) 
             words += [program(place.optimisation), place.case]
             commands.append(f"run {stem} {RUNNING_SECONDS} {shlex.join(words)}")
     say(f"booting {os.path.basename(kernel)}")
-    machine.run(kernel, commands, places[0].directory)
+    machine.run(kernel, commands, directory)
 
 
 # --- judging
@@ -609,12 +619,17 @@ def parse() -> argparse.Namespace:
     modes.add_argument(
         "--emulated-machine", action="store_true", help="boots Debian's kernel instead, and checks the findings"
     )
-    parser.add_argument("--case", action="append", choices=CASES, help="this case alone, without the tests in C")
+    parser.add_argument(
+        "--case", action="append", choices=[*CASES, *arm64_calls.CASES], help="this case alone, without the tests in C"
+    )
     parser.add_argument(
         "--products", metavar="DIR", help="the directory of the leaktrace command that reads the traces"
     )
     parser.add_argument("--library", required=True, help=argparse.SUPPRESS)
-    return parser.parse_args()
+    options = parser.parse_args()
+    if not options.emulated_machine and set(options.case or ()) & set(arm64_calls.CASES):
+        parser.error("calls and core files need --emulated-machine")
+    return options
 
 
 def check(options: argparse.Namespace) -> int:
@@ -622,15 +637,21 @@ def check(options: argparse.Namespace) -> int:
     leaktrace = Leaktrace(find_products(options.products))
     optimisations = OPTIMISATIONS[:1] if options.quick else OPTIMISATIONS
     has_images, with_tests = options.emulated_machine, not options.case
-    build_programs(root, optimisations)
+    # Only the first program leaves a core file.
+    build_programs(root, optimisations if {*(options.case or CASES)} & {*CASES} else OPTIMISATIONS[:1])
     complaints = build_tests(root) if with_tests else []
     began = time.monotonic()
     directory = os.path.join(WORK, "machine" if has_images else "user", "answers")
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)
-    places = [Place(directory, each, case) for case in options.case or CASES for each in optimisations]
+    places = [Place(directory, each, case) for case in options.case or CASES if case in CASES for each in optimisations]
+    others = [case for case in options.case or arm64_calls.CASES if case in arm64_calls.CASES]
     if has_images:
-        run_machine(root, options.library, places, with_tests)
+        run_machine(root, options.library, places, with_tests, others, directory)
+        if arm64_calls.CALLS in others:
+            complaints += arm64_calls.judge_calls(directory, leaktrace)
+        if arm64_calls.CORE in others:
+            complaints += arm64_calls.judge_core(directory, leaktrace, root, program(OPTIMISATIONS[0]))
     if with_tests and has_images:
         with open(os.path.join(directory, "tests.out"), encoding="utf-8", errors="replace") as file:
             complaints += judge_tests(file.read(), {})
@@ -644,7 +665,8 @@ def check(options: argparse.Namespace) -> int:
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = dict(zip(places, pool.map(checked, places), strict=True))
-    print(table(results, has_images))
+    if results:
+        print(table(results, has_images))
     for place, result in results.items():
         complaints += [f"{place.case} {place.optimisation}: {text}" for text in result.complaints]
     for text in complaints:
