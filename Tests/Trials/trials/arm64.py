@@ -14,13 +14,12 @@ import subprocess
 import sys
 import time
 
-from . import arm64_blocks, arm64_readers, emulation
+from . import arm64_blocks, arm64_calls, emulation
 from .leaktrace import Analysis, Leaktrace
 from .processes import FailedCommand, must, run
 
 SOURCE = os.path.join(emulation.ROOT, "Tests", "Arm64", "cases.swift")
 PRODUCTS = (".build/release", ".build/quick/x86_64-unknown-linux-gnu/release")
-ARM64_PRODUCTS = tuple(f".build/arm64/{name}/aarch64-unknown-linux-gnu/release" for name in ("command", "quick"))
 OPTIMISATIONS = ("-O", "-Onone")
 RUNNING_SECONDS, TESTS_SECONDS = 120, 300
 
@@ -212,34 +211,41 @@ def run_line(stem: str, variables: dict[str, str], command: list[str]) -> str:
     return f"run {stem} {RUNNING_SECONDS} {shlex.join(words)}"
 
 
-def run_machine(
-    root: str,
-    kernel: str,
-    library: str,
-    places: list[Place],
-    with_tests: bool,
-    kinds: tuple[str, ...] = KINDS_OF_MACHINE,
-) -> None:
-    """Runs the cases, and perhaps the other tests, in an emulated machine."""
-    machine = emulation.Machine(root, os.path.join(emulation.WORK, "machine"))
+def add_places(
+    machine: emulation.Machine, library: str, places: list[Place], kinds: tuple[str, ...] = KINDS_OF_MACHINE
+) -> list[str]:
+    """Adds the programs of the cases to a machine. Returns the lines that run the cases."""
+    commands = []
     for path in (library, *{program(each.optimisation) for each in places}):
         machine.add(path)
-    commands = []
-    if with_tests:
-        blocks, jemalloc = arm64_blocks.build(root)
-        for path in (test_program(), *test_libraries(), *glob.glob(f"{TEST_CORPUS}/*"), blocks, jemalloc):
-            machine.add(path)
-        commands.append(f"run tests {TESTS_SECONDS} {shlex.quote(test_program())}")
-        for allocator in arm64_blocks.ALLOCATORS:
-            variables = arm64_blocks.variables(library, jemalloc, allocator, emulation.ANSWERS)
-            commands.append(run_line(os.path.basename(arm64_blocks.stem("", allocator)), variables, [blocks]))
     for place in places:
         for kind in kinds:
             stem = os.path.basename(place.stem(kind))
             variables = settings(library, os.path.join(emulation.ANSWERS, stem), kind)
             commands.append(run_line(stem, variables, [program(place.optimisation), place.case]))
-    emulation.say(f"booting {os.path.basename(kernel)}")
-    machine.run(kernel, commands, places[0].directory)
+    return commands
+
+
+def add_calls(machine: emulation.Machine, root: str, library: str, cases: list[str]) -> list[str]:
+    """Adds what acts on other processes. Returns the lines that run the cases."""
+    if cases:
+        built = os.path.join(emulation.WORK, "calls")
+        arm64_calls.build(emulation.compiler(root), built)
+        for name, path in arm64_calls.files(built, library, program(OPTIMISATIONS[0])).items():
+            machine.add(path, name)
+    return arm64_calls.commands(emulation.ANSWERS, cases)
+
+
+def add_tests(machine: emulation.Machine, root: str, library: str) -> list[str]:
+    """Adds the tests in C and those of allocators. Returns the lines that run them."""
+    blocks, jemalloc = arm64_blocks.build(root)
+    for path in (test_program(), *test_libraries(), *glob.glob(f"{TEST_CORPUS}/*"), blocks, jemalloc):
+        machine.add(path)
+    commands = [f"run tests {TESTS_SECONDS} {shlex.quote(test_program())}"]
+    for allocator in arm64_blocks.ALLOCATORS:
+        variables = arm64_blocks.variables(library, jemalloc, allocator, emulation.ANSWERS)
+        commands.append(run_line(os.path.basename(arm64_blocks.stem("", allocator)), variables, [blocks]))
+    return commands
 
 
 # --- judging
@@ -419,37 +425,6 @@ def find_products(given: str | None, usual: tuple[str, ...] = PRODUCTS) -> str:
     raise emulation.NotReady(f"no leaktrace command in {given or ' or '.join(usual)}; scripts/build makes it")
 
 
-def check_readers(options: argparse.Namespace) -> int:
-    """Reads traces of both processors on both processors."""
-    root = emulation.root_directory()
-    here = os.path.join(find_products(options.products), "leaktrace")
-    there = os.path.join(find_products(options.arm64_products, ARM64_PRODUCTS), "leaktrace")
-    directory = os.path.join(emulation.WORK, "readers")
-    shutil.rmtree(directory, ignore_errors=True)
-    os.makedirs(directory)
-    readers = (
-        arm64_readers.Reader("x86-64", (here,)),
-        arm64_readers.Reader("arm64", tuple(emulation.emulated(root, [there]))),
-    )
-    complaints = arm64_readers.versions(readers)
-    optimisation, cases = OPTIMISATIONS[0], options.case or list(arm64_readers.CASES_TO_READ)
-    build_programs(root, (optimisation,))
-    recorder = os.path.join(os.path.dirname(here), "libleaktrace.so")
-    traces = arm64_readers.record_here(emulation.ROOT, recorder, SOURCE, directory, cases)
-    places = [Place(directory, optimisation, case, 4) for case in cases]
-    run_machine(root, emulation.fetch_kernel(root), options.library, places, False, (USUAL, LIGHT))
-    # The program is not in the root.
-    files = ("--sysroot", root, "--debug-path", os.path.dirname(program(optimisation)))
-    for place in places:
-        for kind in (USUAL, LIGHT):
-            traces.append(arm64_readers.Trace(f"{place.stem(kind)}.trace", "arm64", f"{place.case}, {kind}", files))
-    for text in complaints:
-        emulation.say(text)
-    count = len(complaints) + arm64_readers.compare(readers, traces, emulation.say)
-    emulation.say(f"complaints: {count}")
-    return 1 if count else 0
-
-
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/test-arm64", description=__doc__)
     modes = parser.add_mutually_exclusive_group()
@@ -457,22 +432,26 @@ def parse() -> argparse.Namespace:
     modes.add_argument(
         "--emulated-machine", action="store_true", help="boots Debian's kernel instead, and checks the findings"
     )
-    modes.add_argument(
-        "--readers", action="store_true", help="reads traces of x86-64 and arm64 on both, and compares the reports"
-    )
     parser.add_argument(
         "--pages", type=int, choices=(4, 16, 64), default=4, help="KiB of the kernel's pages (default: %(default)s)"
     )
     parser.add_argument(
         "--kernel", metavar="FILE", help="boots this kernel, such as one with pages of 64 KiB; Debian has none"
     )
-    parser.add_argument("--case", action="append", choices=CASES, help="this case alone, without the tests in C")
+    parser.add_argument(
+        "--case", action="append", choices=[*CASES, *arm64_calls.CASES], help="this case alone, without the tests in C"
+    )
     parser.add_argument(
         "--products", metavar="DIR", help="the directory of the leaktrace command that reads the traces"
     )
-    parser.add_argument("--arm64-products", metavar="DIR", help="the directory of the leaktrace command for arm64")
     parser.add_argument("--library", required=True, help=argparse.SUPPRESS)
-    return parser.parse_args()
+    options = parser.parse_args()
+    if not options.emulated_machine:
+        if set(options.case or ()) & set(arm64_calls.CASES):
+            parser.error("calls and core files need --emulated-machine")
+        if options.kernel or options.pages != 4:
+            parser.error("--pages and --kernel need --emulated-machine: the other emulator has this machine's pages")
+    return options
 
 
 def check(options: argparse.Namespace) -> int:
@@ -480,16 +459,28 @@ def check(options: argparse.Namespace) -> int:
     leaktrace = Leaktrace(find_products(options.products))
     optimisations = OPTIMISATIONS[:1] if options.quick else OPTIMISATIONS
     has_images, with_tests = options.emulated_machine, not options.case
-    build_programs(root, optimisations)
+    # Only the first program leaves a core file.
+    build_programs(root, optimisations if {*(options.case or CASES)} & {*CASES} else OPTIMISATIONS[:1])
     complaints = build_tests(root) if with_tests else []
     began = time.monotonic()
     directory = os.path.join(emulation.WORK, "machine" if has_images else "user", "answers")
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)
-    places = [Place(directory, each, case, options.pages) for case in options.case or CASES for each in optimisations]
+    cases = [case for case in options.case or CASES if case in CASES]
+    others = [case for case in options.case or arm64_calls.CASES if case in arm64_calls.CASES]
+    places = [Place(directory, each, case, options.pages) for case in cases for each in optimisations]
     if has_images:
         kernel = options.kernel or emulation.fetch_kernel(root, options.pages)
-        run_machine(root, os.path.abspath(kernel), options.library, places, with_tests)
+        machine = emulation.Machine(root, os.path.join(emulation.WORK, "machine"))
+        commands = add_calls(machine, root, options.library, others)
+        commands += add_tests(machine, root, options.library) if with_tests else []
+        commands += add_places(machine, options.library, places)
+        emulation.say(f"booting {os.path.basename(kernel)}")
+        machine.run(os.path.abspath(kernel), commands, directory)
+        if arm64_calls.CALLS in others:
+            complaints += arm64_calls.judge_calls(directory, leaktrace)
+        if arm64_calls.CORE in others:
+            complaints += arm64_calls.judge_core(directory, leaktrace, root, program(OPTIMISATIONS[0]))
     if with_tests and has_images:
         with open(os.path.join(directory, "tests.out"), encoding="utf-8", errors="replace") as file:
             complaints += judge_tests(file.read(), {})
@@ -508,7 +499,8 @@ def check(options: argparse.Namespace) -> int:
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = dict(zip(places, pool.map(checked, places), strict=True))
-    print(table(results, has_images))
+    if results:
+        print(table(results, has_images))
     for place, result in results.items():
         complaints += [f"{place.case} {place.optimisation}: {text}" for text in result.complaints]
     for text in complaints:
@@ -519,11 +511,8 @@ def check(options: argparse.Namespace) -> int:
 
 def main() -> int:
     options = parse()
-    if (options.kernel or options.pages != 4) and not options.emulated_machine:
-        emulation.say("--pages and --kernel need --emulated-machine: the other emulator has this machine's pages")
-        return 1
     try:
-        return check_readers(options) if options.readers else check(options)
+        return check(options)
     except (emulation.NotReady, FailedCommand, subprocess.SubprocessError) as failure:
         emulation.say(str(failure))
         return 1
