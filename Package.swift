@@ -44,7 +44,9 @@ let package = Package(
       name: "CUnwinder", dependencies: ["CSandboxedChild"], exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("unwind-generic", .when(platforms: [.linux]))]),
     // Calls on other processes. The recorder has the list of calls to repeat from it.
-    .target(name: "CProcessCalls", dependencies: ["CUnwinder"], exclude: ["README.md"]),
+    .target(
+      name: "CProcessCalls", dependencies: ["CUnwinder"], exclude: ["README.md"],
+      cSettings: [.headerSearchPath(".")]),
     // Swift's metadata and the words of a heap image, in memory of any process. The analysis uses the layouts alone.
     .target(
       name: "CHeapScan", dependencies: ["CTraceFormat"], exclude: ["README.md", "allocator_metadata/README.md"],

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Mapping
 
 from . import machine
-from .instructions import InstructionCounter
+from .instructions import COUNTING, InstructionCounter, PathCost, costs_of_paths, profiles_in, recorded_events, settings
 from .processes import FailedRun
 
 BENCHMARKS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -36,13 +36,40 @@ HELD: dict[str, tuple[str, ...] | None] = {
 
 def measure(counter: InstructionCounter, program: str, calls: int = CALLS) -> dict[str, float]:
     """By path and setting, the recorder's own instructions a call."""
+    return held_paths({retains: counter.path_costs(program, calls, retains) for retains in HELD})
+
+
+def held_paths(costs: Mapping[str, Mapping[str, PathCost]]) -> dict[str, float]:
+    """By path and setting, the recorder's own instructions a call. `costs` has them by setting and path."""
     found = {}
     for retains, held in HELD.items():
-        for name, cost in counter.path_costs(program, calls, retains).items():
+        for name, cost in costs[retains].items():
             if held is None or name in held:
                 way = "--light" if retains == "light" else f"--arc {retains}"
                 found[f"{name}, {way}"] = round(cost.recorder, 1)
     return found
+
+
+def measure_arm64(leaktrace: str, library: str, directory: str, calls: int = CALLS) -> dict[str, float]:
+    """The same for the recorder of arm64, in an emulated machine."""
+    runs = os.path.join(directory, "runs.json")
+    with open(runs, "w") as file:
+        json.dump([{"name": each, "variables": settings(each)} for each in HELD], file)
+    command = [sys.executable, "-B", "-m", "trials.emulated_callgrind", "--library", library, "--program", PROGRAM]
+    command += [f"--argument={calls}", *(f"--option={each}" for each in COUNTING)]
+    command += ["--runs", runs, "--directory", directory]
+    path = os.path.join(os.path.dirname(BENCHMARKS), "Tests", "Trials")
+    subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": path})
+    costs = {}
+    for retains in HELD:
+        results = os.path.join(directory, retains)
+        with open(os.path.join(results, "output")) as file:
+            output = file.read()
+        events = recorded_events(leaktrace, os.path.join(results, "trace"), directory)
+        if events is None:
+            raise FailedRun(f"hook-paths on arm64, {retains}: the trace was not closed by an exit, or lacks events")
+        costs[retains] = costs_of_paths(output, profiles_in(results), calls, retains, events)
+    return held_paths(costs)
 
 
 def judge(budget: Mapping[str, float], measured: Mapping[str, float]) -> tuple[list[str], list[str]]:
@@ -78,6 +105,8 @@ def main() -> int:
         action="store_true",
         help="make what is measured the budget: say in the commit why a path has to take more",
     )
+    parser.add_argument("--arm64", action="store_true", help="count the recorder of arm64, in an emulated machine")
+    parser.add_argument("--arm64-library", help=argparse.SUPPRESS)
     parser.add_argument("--budget", default=BUDGET, metavar="FILE", help="the budget (default Benchmarks/budget.json)")
     parser.add_argument("--program", help=argparse.SUPPRESS)  # compiled already
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
@@ -85,20 +114,23 @@ def main() -> int:
     compiler = machine.first_line(["swiftc", "--version"])
     with tempfile.TemporaryDirectory(prefix="leaktrace-budget-") as directory:
         tool, library = (os.path.join(options.products, name) for name in ("leaktrace", "libleaktrace.so"))
-        counter = InstructionCounter(tool, library, directory)
-        measured = measure(counter, counter.program(options.program or compile_program(directory)))
+        if options.arm64:
+            measured = measure_arm64(tool, options.arm64_library, directory)
+        else:
+            counter = InstructionCounter(tool, library, directory)
+            measured = measure(counter, counter.program(options.program or compile_program(directory)))
+    with open(options.budget) as file:
+        known = json.load(file)
+    paths = "paths on arm64" if options.arm64 else "paths"
     if options.update:
         with open(options.budget, "w") as file:
-            unit = "instructions of libleaktrace.so a call"
-            json.dump({"unit": unit, "compiler": compiler, "paths": measured}, file, indent=1)
+            json.dump({**known, "compiler": compiler, paths: measured}, file, indent=1)
             file.write("\n")
         print(f"written to {options.budget}")
         return 0
-    with open(options.budget) as file:
-        known = json.load(file)
     for path, count in measured.items():
         print(f"{path}: {count}")
-    failures, hints = judge(known["paths"], measured)
+    failures, hints = judge(known[paths], measured)
     for hint in hints:
         print(f"hint: {hint}")
     for failure in failures:

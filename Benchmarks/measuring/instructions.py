@@ -21,6 +21,10 @@ COMPRESSION = re.compile(r"(?:ZSTD|HUF|FSE|HIST|XXH|BIT|ERR|POOL)_|XXH\d")
 # Bytes from one sample to the next, of a light recording, so many that none is in what is counted.
 NO_SAMPLE = 1 << 36
 
+# The recorder switches stacks now and then, which callgrind takes for the end of a function. So the marks are entries
+# of two small functions, not the beginning and end of one.
+COUNTING = ("--zero-before=counting_begins", "--dump-before=counting_ends")
+
 
 @dataclass
 class PathCost:
@@ -85,6 +89,50 @@ def _instructions(profile: str) -> tuple[int, int]:
     return total, own
 
 
+def settings(retains: str) -> dict[str, str]:
+    """The recorder's settings for a value of `--arc`, or for `light`."""
+    # An image is no event.
+    values = {"LEAKTRACE_ARC": retains, "LEAKTRACE_SNAPSHOTS": "off"}
+    if retains == "light":
+        values |= {"LEAKTRACE_MODE": "light", "LEAKTRACE_SAMPLE": str(NO_SAMPLE), "LEAKTRACE_SAMPLE_FIRST": "0"}
+    return values
+
+
+def profiles_in(directory: str) -> list[str]:
+    """The files of a run of `hook-paths` with the counts of one measurement each, in order."""
+    found = [name for name in os.listdir(directory) if re.fullmatch(r"callgrind\.out\.\d+", name)]
+    found.sort(key=lambda name: int(name.rsplit(".", 1)[1]))
+    return [os.path.join(directory, name) for name in found]
+
+
+def costs_of_paths(
+    output: str, profiles: Sequence[str], count: int, retains: str | None, events: int
+) -> dict[str, PathCost]:
+    """The costs by path, from what `hook-paths` printed and what callgrind counted. `events` were recorded."""
+    calls = {name: int(number) for name, number in (line.split(": ") for line in output.splitlines())}
+    if len(profiles) != len(calls):
+        raise FailedRun(f"hook-paths: {len(profiles)} counts of {len(calls)} paths")
+    unrecorded = () if retains == "stacks" else ("retain", "release")
+    recorded = sum(number for name, number in calls.items() if name not in unrecorded)
+    lacks_events = retains in ("counts", "stacks") and events < recorded
+    if lacks_events or any(number < count * 0.9 for number in calls.values()):
+        raise FailedRun(f"hook-paths, --arc {retains}: {events} events for {calls}")
+    costs = {}
+    for (name, number), path in zip(calls.items(), profiles, strict=True):
+        total, own = _instructions(path)
+        costs[name] = PathCost(total / number, own / number)
+    return costs
+
+
+def recorded_events(leaktrace: str, trace: str, directory: str) -> int | None:
+    """The number of events in a trace that an exit closed. None if the trace lacks events."""
+    chunks = run([leaktrace, "dump", "--chunks", trace], directory).output
+    closing = re.search(r"closing reason=exit .*?\bevents=(\d+) .*\bdrops=([\d,]+)$", chunks, re.MULTILINE)
+    if not closing or any(int(number) for number in closing[2].split(",")[:3]):
+        return None
+    return int(closing[1])
+
+
 class InstructionCounter:
     def __init__(self, leaktrace: str, library: str, directory: str) -> None:
         self._leaktrace = leaktrace
@@ -127,23 +175,17 @@ class InstructionCounter:
         environment["VALGRIND_LAUNCHER"] = shutil.which("valgrind") or ""
         environment["SWIFT_DETERMINISTIC_HASHING"] = "1"
         if retains:
-            # An image is no event.
-            environment |= {"LD_PRELOAD": self._library, "LEAKTRACE_OUTPUT": trace}
-            environment |= {"LEAKTRACE_ARC": retains, "LEAKTRACE_SNAPSHOTS": "off"}
-        if retains == "light":
-            environment |= {"LEAKTRACE_MODE": "light", "LEAKTRACE_SAMPLE": str(NO_SAMPLE)}
-            environment |= {"LEAKTRACE_SAMPLE_FIRST": "0"}
+            environment |= {"LD_PRELOAD": self._library, "LEAKTRACE_OUTPUT": trace, **settings(retains)}
         profile = os.path.join(self._directory, "callgrind.out")
         callgrind = [self._tool, "--tool=callgrind", f"--callgrind-out-file={profile}"]
         command = [*callgrind, *options, program, *arguments]
         output = run(command, self._directory, environment).output
         if not retains:
             return output, 0
-        chunks = run([self._leaktrace, "dump", "--chunks", trace], self._directory).output
-        closing = re.search(r"closing reason=exit .*?\bevents=(\d+) .*\bdrops=([\d,]+)$", chunks, re.MULTILINE)
-        if not closing or any(int(count) for count in closing[2].split(",")[:3]):
+        events = recorded_events(self._leaktrace, trace, self._directory)
+        if events is None:
             raise FailedRun(f"{' '.join(command)}: the trace was not closed by an exit, or lacks events")
-        return output, int(closing[1])
+        return output, events
 
     def split(self) -> list[tuple[str, int]]:
         """Instructions of the last run by function of the recorder, the most first."""
@@ -165,32 +207,10 @@ class InstructionCounter:
 
     def path_costs(self, program: str, count: int, retains: str | None = None) -> dict[str, PathCost]:
         """By path of `hook-paths`. Without `retains`, untraced."""
-        for path in self._parts():
+        for path in profiles_in(self._directory):
             os.unlink(path)
-        # The recorder switches stacks now and then, which callgrind takes for the end of a function. So the marks are
-        # entries of two small functions, not the beginning and end of one.
-        options = ["--zero-before=counting_begins", "--dump-before=counting_ends"]
-        output, events = self._run(program, [str(count)], retains, options)
-        calls = {name: int(number) for name, number in (line.split(": ") for line in output.splitlines())}
-        parts = self._parts()
-        if len(parts) != len(calls):
-            raise FailedRun(f"hook-paths: {len(parts)} counts of {len(calls)} paths")
-        unrecorded = () if retains == "stacks" else ("retain", "release")
-        recorded = sum(number for name, number in calls.items() if name not in unrecorded)
-        lacks_events = retains in ("counts", "stacks") and events < recorded
-        if lacks_events or any(number < count * 0.9 for number in calls.values()):
-            raise FailedRun(f"hook-paths, --arc {retains}: {events} events for {calls}")
-        costs = {}
-        for (name, number), path in zip(calls.items(), parts, strict=True):
-            total, own = _instructions(path)
-            costs[name] = PathCost(total / number, own / number)
-        return costs
-
-    def _parts(self) -> list[str]:
-        """The files of the last run with the counts of one measurement each, in order."""
-        found = [name for name in os.listdir(self._directory) if re.fullmatch(r"callgrind\.out\.\d+", name)]
-        found.sort(key=lambda name: int(name.rsplit(".", 1)[1]))
-        return [os.path.join(self._directory, name) for name in found]
+        output, events = self._run(program, [str(count)], retains, COUNTING)
+        return costs_of_paths(output, profiles_in(self._directory), count, retains, events)
 
     def workload_cost(self, program: str, few: Sequence[str], many: Sequence[str], retains: str) -> WorkloadCost:
         plain = [self.count(program, each)[0] for each in (few, many)]

@@ -71,21 +71,13 @@ static bool gather(const struct lt_library_call *call, struct passed *passed) {
 
 // --- the thread's errno ----------------------------------------------------------------------------------------------
 
-/// Returns the address of a thread's errno; 0 if it is unknown. Decodes __errno_location, whose code is `mov
-/// offset(%rip), %rax; add %fs:0, %rax; ret`, in some builds after `endbr64`.
+/// Returns the address of a thread's errno; 0 if it is unknown.
 static uint64_t error_place(const struct lt_code_places *places, const struct lt_copied_thread *thread) {
-  static const unsigned char mark[] = {0xF3, 0x0F, 0x1E, 0xFA}, load[] = {0x48, 0x8B, 0x05},
-                             add[] = {0x64, 0x48, 0x03, 0x04, 0x25, 0, 0, 0, 0, 0xC3};
   unsigned char code[FUNCTION_BYTES];
   pid_t process = places->images.process;
   if (lt_read_process(process, places->errorPlace, code, sizeof code) != sizeof code) return 0;
-  size_t at = memcmp(code, mark, sizeof mark) == 0 ? sizeof mark : 0;
-  int32_t offset;
-  size_t loaded = at + sizeof load + sizeof offset;
-  if (memcmp(code + at, load, sizeof load) != 0 || memcmp(code + loaded, add, sizeof add) != 0) return 0;
-  memcpy(&offset, code + at + sizeof load, sizeof offset);
-  uint64_t fromThread, slot = places->errorPlace + loaded + (uint64_t)(int64_t)offset;
-  if (lt_read_process(process, slot, &fromThread, sizeof fromThread) != sizeof fromThread) return 0;
+  uint64_t fromThread, slot = lt_error_offset_slot(code, sizeof code, places->errorPlace);
+  if (slot == 0 || lt_read_process(process, slot, &fromThread, sizeof fromThread) != sizeof fromThread) return 0;
   return thread->threadPointer + fromThread;
 }
 

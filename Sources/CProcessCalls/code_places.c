@@ -4,9 +4,13 @@
 #include "code_places.h"
 
 #include "process_memory.h"
+#include "processor/processor.h"
+
+#if LT_CAN_STOP_THREADS
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /// Functions in one object file of glibc. All code from the first to the last of them belongs to the allocator (2.31 to
 /// 2.41).
@@ -52,8 +56,7 @@ static const struct {
     {"setregid", LT_CODE_THREADS},
     {"setgroups", LT_CODE_THREADS},
 };
-/// `mov $15, %rax; syscall`: glibc's __restore_rt, which has no name in the file.
-static const unsigned char restorerCode[] = {0x48, 0xC7, 0xC0, 0x0F, 0x00, 0x00, 0x00, 0x0F, 0x05};
+static const unsigned char restorerCode[] = {LT_RESTORER_CODE};
 /// __RTLD_DLOPEN of glibc. Without this flag, __libc_dlopen_mode before 2.34 treats its caller as the C library.
 static const uint64_t asProgram = 0x80000000;
 
@@ -114,18 +117,20 @@ static void add_allocator(struct lt_code_places *places, const struct lt_remote_
   add_functions(places, image, operators, sizeof operators / sizeof *operators);
 }
 
-static uint64_t find_restorer(pid_t process, const struct lt_remote_image *libc) {
-  size_t size = libc->end - libc->start;
+static uint64_t find_restorer(pid_t process, const struct lt_remote_image *owner) {
+  if (owner == NULL) return 0;
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  size_t size = owner->end - owner->start;
   if (size > 64u << 20) return 0;
   unsigned char *code = malloc(size);
   if (code == NULL) return 0;
   uint64_t found = 0;
   // There may be holes between the segments.
   for (size_t at = 0; at < size && found == 0;) {
-    size_t read = lt_read_process(process, libc->start + at, code, size - at);
-    const unsigned char *place = read ? memmem(code, read, restorerCode, sizeof restorerCode) : NULL;
-    if (place) found = libc->start + at + (uint64_t)(place - code);
-    at = ((at + read) | 4095) + 1;
+    size_t read = lt_read_process(process, owner->start + at, code, size - at);
+    const unsigned char *place = read ? memmem(code, read, restorerCode, sizeof restorerCode - 1) : NULL;
+    if (place) found = owner->start + at + (uint64_t)(place - code);
+    at = ((at + read) | (page - 1)) + 1;
   }
   free(code);
   return found;
@@ -137,20 +142,18 @@ static void find_system_call(struct lt_code_places *places, const struct lt_remo
   if (!lt_remote_function(&places->images, libc, "syscall", &function)) return;
   size_t size = function.end - function.start < sizeof code ? function.end - function.start : sizeof code;
   if (lt_read_process(places->images.process, function.start, code, size) != size) return;
-  for (size_t i = 0; i + 1 < size; i++) {
-    if (code[i] != 0x0F || code[i + 1] != 0x05) continue;
-    const unsigned char *end = memchr(code + i + 2, 0xC3, size - i - 2);
-    if (end == NULL) return;
-    places->systemCall = function.start + i;
-    places->returning = function.start + (uint64_t)(end - code);
-    return;
-  }
+  size_t call = lt_first_call_in(code, size);
+  if (call == size) return;
+  size_t rest = call + LT_CALL_SIZE, end = rest + lt_first_return_in(code + rest, size - rest);
+  if (end == size) return;
+  places->systemCall = function.start + call;
+  places->returning = function.start + end;
 }
 
 enum lt_places_result lt_code_places_find(pid_t process, struct lt_code_places *places) {
   memset(places, 0, sizeof *places);
   if (!lt_remote_images_read(process, &places->images) || places->images.count == 0) return LT_PLACES_UNREADABLE;
-  const struct lt_remote_image *libc = NULL, *loader = NULL, *dl = NULL;
+  const struct lt_remote_image *libc = NULL, *loader = NULL, *dl = NULL, *kernels = NULL;
   bool isOther = false;
   for (size_t i = 0; i < places->images.count; i++) {
     const struct lt_remote_image *image = &places->images.images[i];
@@ -158,6 +161,7 @@ enum lt_places_result lt_code_places_find(pid_t process, struct lt_code_places *
     if (is_libc(name) && !libc) libc = image;
     if (is_loader(name) && !loader) loader = image;
     if (is_dl_part(name) && !dl) dl = image;
+    if (strcmp(name, "[vdso]") == 0) kernels = image;
     if (is_other_libc(name)) isOther = true;
     if (begins(name, "libleaktrace.so")) places->recorder = image;
   }
@@ -189,7 +193,7 @@ enum lt_places_result lt_code_places_find(pid_t process, struct lt_code_places *
   places->lastError = address(places, libc, "dlerror");
   if (places->lastError == 0) places->lastError = address(places, dl, "dlerror");
   places->errorPlace = address(places, libc, "__errno_location");
-  places->restorer = find_restorer(process, libc);
+  places->restorer = find_restorer(process, LT_RESTORER_IS_KERNELS ? kernels : libc);
   find_system_call(places, libc);
   bool isComplete = places->openLibrary && places->errorPlace && places->restorer;
   return isComplete ? LT_PLACES_FOUND : LT_PLACES_NO_FUNCTIONS;
@@ -203,3 +207,5 @@ enum lt_code_place lt_code_place_of(const struct lt_code_places *places, uint64_
   const struct lt_remote_image *image = lt_remote_image_at(&places->images, address);
   return image ? LT_CODE_OTHER : LT_CODE_NOWHERE;
 }
+
+#endif

@@ -34,7 +34,8 @@ struct lt_code_places {
   uint64_t errorPlace;  ///< __errno_location
   /// The signal restorer: signal handlers return there. It makes the kernel restore all registers.
   uint64_t restorer;
-  uint64_t systemCall, returning;         ///< the instructions `syscall` and `ret` in libc's function syscall; or 0
+  /// The instructions for the system call and for the return in libc's function syscall; or 0.
+  uint64_t systemCall, returning;
   const struct lt_remote_image *recorder; ///< the preloaded library; NULL if it is not loaded
 };
 

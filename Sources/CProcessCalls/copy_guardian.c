@@ -84,11 +84,11 @@ static void make_expendable(pid_t copy) {
 /// copying thread did not reach the call in time. Returns −ETIME if the kernel took so long that the other threads were
 /// resumed before the copy was made.
 static int make_copy(struct lt_copy_exchange *exchange, struct made_copy *copy, uint64_t entryMilliseconds) {
-  // If the tracer does not catch the copy, the copy continues in the code of `_exit`. That code calls exit_group, whose
-  // number it keeps in rdx.
+  // If the tracer does not catch the copy, the copy continues in the code of `_exit`, which ends it. On x86-64, that
+  // code calls exit_group, whose number it keeps in the register of the third argument.
   struct lt_injected_call call = {.instruction = exchange->exitCall,
                                   .number = SYS_clone,
-                                  .arguments = {CLONE_FILES, 0, SYS_exit_group, 0},
+                                  .arguments = {CLONE_FILES, 0, SYS_exit_group},
                                   .followsChild = true,
                                   .allowFiltered = exchange->options.allowFiltered};
   struct lt_stopped_process *stopped = &exchange->stopped;
@@ -123,11 +123,11 @@ static void close_descriptors(const struct lt_copy_exchange *exchange, pid_t cop
   if (lt_thread_note(copy, &note) != 0) return;
   struct lt_injected_call call = {.instruction = exchange->exitCall,
                                   .number = CLOSE_RANGE_CALL,
-                                  .arguments = {0, ~0u, UNSHARE_DESCRIPTORS, 0},
+                                  .arguments = {0, ~0u, UNSHARE_DESCRIPTORS},
                                   .endsWithTracer = true,
                                   .allowFiltered = exchange->options.allowFiltered};
   // If libc's instruction is unknown, use the instruction that made the copy. The copy is stopped right after it.
-  if (call.instruction == 0) call.instruction = note.programCounter - 2;
+  if (call.instruction == 0) call.instruction = note.programCounter - LT_CALL_SIZE;
   // An error here does no harm: a copy whose descriptors are still open can be read and ended, too.
   if (lt_thread_begin_call(copy, &call, UINT64_MAX) != 0) return;
   if (lt_thread_await_call(copy, &call, in_milliseconds(CLOSE_MILLISECONDS)) == 0) lt_thread_end_call(copy, &call);
@@ -146,7 +146,7 @@ static int have_forgotten(struct lt_copy_exchange *exchange, const struct made_c
   for (;;) {
     struct lt_injected_call call = {.instruction = exchange->exitCall,
                                     .number = SYS_wait4,
-                                    .arguments = {(uint64_t)copy->numberInTarget, 0, __WALL | WNOHANG, 0},
+                                    .arguments = {(uint64_t)copy->numberInTarget, 0, __WALL | WNOHANG},
                                     .allowFiltered = exchange->options.allowFiltered};
     int result = lt_call_by_one_thread(&exchange->stopped, &call, deadline);
     // If the target has exited, the copy has another parent, which reaps it.

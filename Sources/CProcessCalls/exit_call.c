@@ -3,6 +3,10 @@
 #define _GNU_SOURCE
 #include "exit_call.h"
 
+#include "processor/processor.h"
+
+#if LT_CAN_STOP_THREADS
+
 #include <elf.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -50,7 +54,7 @@ static bool find_symbols(pid_t process, uint64_t base, struct symbols *symbols) 
   Elf64_Ehdr header;
   Elf64_Phdr programHeaders[MAX_PROGRAM_HEADERS];
   if (!read_at(process, base, &header, sizeof header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_machine != EM_X86_64 || header.e_phnum > MAX_PROGRAM_HEADERS)
+      header.e_machine != LT_ELF_MACHINE || header.e_phnum > MAX_PROGRAM_HEADERS)
     return false;
   if (!read_at(process, base + header.e_phoff, programHeaders, header.e_phnum * sizeof *programHeaders)) return false;
   for (size_t i = 0; i < header.e_phnum; i++) {
@@ -84,9 +88,10 @@ uint64_t lt_find_exit_call(pid_t process) {
     unsigned char code[FUNCTION_SIZE];
     size_t size = symbol.st_size < sizeof code ? symbol.st_size : sizeof code;
     if (!read_at(process, base + symbol.st_value, code, size)) return 0;
-    for (size_t at = size - 1; at > 0; at--)
-      if (code[at - 1] == 0x0F && code[at] == 0x05) return base + symbol.st_value + at - 1;
-    return 0;
+    size_t at = lt_last_call_in(code, size);
+    return at < size ? base + symbol.st_value + at : 0;
   }
   return 0;
 }
+
+#endif

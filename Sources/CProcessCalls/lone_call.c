@@ -17,7 +17,6 @@ enum {
   TURN_MILLISECONDS = 1000, // the longest wait for a thread's stop, before the next thread is asked
   STEP_MILLISECONDS = 20,
   MAX_LATE = 32,
-  SYSCALL_LENGTH = 2,
 };
 
 /// How much a stop disturbs a thread, in rising order. A wait that continues with its remaining time is disturbed
@@ -72,7 +71,7 @@ static bool call_on(pid_t thread, const struct lt_injected_call *model, struct l
   if (*result == -EFAULT && note.state == LT_THREAD_IN_CALL) {
     // The instruction's address may be wrong, because the process has executed another program since it was found. Use
     // the instruction of the thread's own call.
-    call->instruction = note.programCounter - SYSCALL_LENGTH;
+    call->instruction = note.callInstruction;
     *result = lt_thread_call(thread, call);
   }
   return call->progress != LT_CALL_NOT_BEGUN;

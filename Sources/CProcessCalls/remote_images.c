@@ -19,7 +19,6 @@ enum {
   MAX_SYMBOLS = 1 << 20,
   LONGEST_CHAIN = 1 << 12, // symbols of one bucket
   LONGEST_NAME = 128,
-  PAGE = 4096,
 };
 
 static bool read_at(pid_t process, uint64_t address, void *into, size_t size) {
@@ -48,12 +47,12 @@ static bool read_image(pid_t process, uint64_t start, struct lt_remote_image *im
   if (header.e_phnum > MAX_PROGRAM_HEADERS) return false;
   if (!read_at(process, start + header.e_phoff, programHeaders, header.e_phnum * sizeof *programHeaders)) return false;
   bool isFound = false;
-  uint64_t dynamic = 0;
+  uint64_t dynamic = 0, page = (uint64_t)sysconf(_SC_PAGESIZE);
   image->start = start;
   for (size_t i = 0; i < header.e_phnum; i++) {
     const Elf64_Phdr *p = &programHeaders[i];
     if (p->p_type != PT_LOAD || p->p_memsz == 0) continue;
-    if (!isFound) image->bias = start - (p->p_vaddr & ~(uint64_t)(PAGE - 1));
+    if (!isFound) image->bias = start - (p->p_vaddr & ~(page - 1));
     isFound = true;
     uint64_t end = image->bias + p->p_vaddr + p->p_memsz;
     if (end > image->end) image->end = end;

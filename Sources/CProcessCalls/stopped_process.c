@@ -17,7 +17,6 @@
 
 enum {
   MILLISECOND = 1000000,
-  SYSCALL_LENGTH = 2,
   // How long to wait for the first stop among the threads that may run. No thread is stopped yet. At a load of 45 on
   // two processors, a thread waits 90 ms for a processor.
   RUNNER_MILLISECONDS = 200,
@@ -30,8 +29,6 @@ enum {
   // The same two limits, for a wait during which the other threads stay stopped.
   HELD_RUNNER_MILLISECONDS = 2000,
   HELD_SLEEPER_MILLISECONDS = 100,
-  RESULT = 0,            // DWARF's number of rax, which holds a call's result
-  FIRST_ARGUMENT = 5,    // DWARF's number of rdi
   WAKE_MILLISECONDS = 2, // the longest sleep; a stop whose signal was merged with another signal is seen after it
 };
 
@@ -243,9 +240,8 @@ bool lt_has_met_thread(const struct lt_stopped_process *stopped) {
 /// True if a thread has created another thread in the system call that it was in when it was asked to stop. The new
 /// thread is not listed.
 static bool has_made_thread(const struct lt_copied_thread *thread) {
-  bool makes =
-      (thread->call == SYS_clone && thread->general[FIRST_ARGUMENT] & CLONE_THREAD) || thread->call == SYS_clone3;
-  return makes && (int64_t)thread->general[RESULT] > 0;
+  bool makes = (thread->call == SYS_clone && thread->firstArgument & CLONE_THREAD) || thread->call == SYS_clone3;
+  return makes && thread->result > 0;
 }
 
 static void note_made_thread(struct lt_stopped_process *stopped) {
@@ -312,15 +308,15 @@ size_t lt_release_late_threads(struct lt_stopped_process *stopped) {
 
 // --- calls -----------------------------------------------------------------------------------------------------------
 
-/// Makes a thread begin a call. If libc's `syscall` instruction cannot be used, uses the instruction of the thread's
-/// own system call. It is right before the address where the thread resumes.
+/// Makes a thread begin a call. If libc's instruction cannot be used, uses the instruction of the thread's own system
+/// call.
 static int begin_on(const struct lt_copied_thread *thread, const struct lt_injected_call *model,
                     struct lt_injected_call *call, uint64_t deadline) {
   *call = *model;
   int result = call->instruction ? lt_thread_begin_call(thread->thread, call, deadline) : -EFAULT;
   if (result != -EFAULT || thread->state != LT_THREAD_IN_CALL) return result;
   // The process may have executed another program since the instruction was found.
-  call->instruction = thread->programCounter - SYSCALL_LENGTH;
+  call->instruction = thread->callInstruction;
   return lt_thread_begin_call(thread->thread, call, deadline);
 }
 

@@ -1,11 +1,10 @@
-// Stops and controls one thread of another process with ptrace, on x86-64.
+// Stops and controls one thread of another process with ptrace.
 
 #define _GNU_SOURCE
 #include "stopped_thread.h"
 
 #if LT_CAN_STOP_THREADS
 
-#include "interrupted_calls.h"
 #include "listed_threads.h"
 #include "stopped_process.h"
 
@@ -15,15 +14,12 @@
 #include <sys/ptrace.h>
 #include <sys/time.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 
 enum {
   STOP_EVENT = 128, // PTRACE_EVENT_STOP
   SYSCALL_STOP = SIGTRAP | 0x80,
-  CODE_SEGMENT_32_BIT = 0x23, // __USER32_CS
-  SYSCALL_INSTRUCTION = 0x050F,
   LOOK_MICROSECONDS = 10000,
   WAKE_MILLISECONDS = 5, // the longest sleep; a report whose signal was merged with another signal is seen after it
 };
@@ -131,6 +127,7 @@ int lt_thread_seize(pid_t thread) {
   take_kept(thread, &earlier);
   int result = seize(thread);
   if (result != 0) return result;
+  lt_own_call_note(thread);
   return ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 ? -errno : 0;
 }
 
@@ -144,6 +141,7 @@ int lt_thread_await_stop(pid_t thread, uint64_t deadline) {
     if (status >> 16 == STOP_EVENT) return 0;
     int signal = status >> 16 ? 0 : WSTOPSIG(status);
     if (signal == SYSCALL_STOP) signal = 0;
+    if (signal != 0) lt_own_call_forget(thread);
     if (ptrace(PTRACE_CONT, thread, 0, signal) != 0) return -ESRCH;
   }
 }
@@ -159,21 +157,10 @@ bool lt_thread_await_end(pid_t thread, uint64_t deadline) {
 }
 
 int lt_thread_note(pid_t thread, struct lt_copied_thread *note) {
-  struct user_regs_struct registers;
-  if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0) return -errno;
-  if (registers.cs == CODE_SEGMENT_32_BIT) return LT_COPY_OTHER_MACHINE;
-  const uint64_t general[LT_GENERAL_REGISTERS] = {
-      registers.rax, registers.rdx, registers.rcx, registers.rbx, registers.rsi, registers.rdi,
-      registers.rbp, registers.rsp, registers.r8,  registers.r9,  registers.r10, registers.r11,
-      registers.r12, registers.r13, registers.r14, registers.r15,
-  };
-  memcpy(note->general, general, sizeof general);
-  note->programCounter = registers.rip;
-  note->stackPointer = registers.rsp;
-  note->threadPointer = registers.fs_base;
-  note->call = (int64_t)registers.orig_rax < 0 ? -1 : (int64_t)registers.orig_rax;
-  note->state = note->call < 0 ? LT_THREAD_COMPUTING : LT_THREAD_IN_CALL;
-  return 0;
+  struct lt_thread_registers registers;
+  int result = lt_registers_read(thread, &registers);
+  if (result == 0) lt_registers_describe(thread, &registers, note);
+  return result;
 }
 
 static bool read_memory(pid_t thread, uint64_t address, void *into, size_t size) {
@@ -199,20 +186,6 @@ static long usual_options(const struct lt_injected_call *call) {
   return PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | (call->endsWithTracer ? PTRACE_O_EXITKILL : 0);
 }
 
-struct saved_state {
-  struct user_regs_struct registers;
-  uint64_t mask;
-};
-_Static_assert(sizeof(struct saved_state) <= LT_SAVED_WORDS * sizeof(uint64_t), "the thread's state has its place");
-
-/// Cancels the call at whose entry the thread is stopped. Without a number, the kernel makes no call.
-static void skip_call(pid_t thread) {
-  struct user_regs_struct registers;
-  if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0) return;
-  registers.orig_rax = ~0ull;
-  ptrace(PTRACE_SETREGS, thread, 0, &registers);
-}
-
 static void note_child(pid_t thread, struct lt_injected_call *call) {
   unsigned long child = 0;
   ptrace(PTRACE_GETEVENTMSG, thread, 0, &child);
@@ -236,32 +209,25 @@ static int pass_call(pid_t thread, struct lt_injected_call *call, enum lt_call_p
     // There is one such stop at the call's entry, and one at its exit. Signals cannot intervene: all are blocked,
     // except those that end the process.
     bool enters = call->progress == LT_CALL_UNDER_WAY;
-    if (enters && call->isCancelled) skip_call(thread);
+    if (enters && call->isCancelled) lt_entered_call_skip(thread);
+    else if (enters) lt_entered_call_confirm(thread, call->number);
     call->progress = enters ? LT_CALL_ENTERED : LT_CALL_RETURNED;
   }
   return 0;
 }
 
 int lt_thread_begin_call(pid_t thread, struct lt_injected_call *call, uint64_t deadline) {
-  struct saved_state before;
+  struct lt_saved_thread *before = &call->saved;
   uint64_t all = ~0ull;
   call->progress = LT_CALL_NOT_BEGUN;
   call->child = 0;
   call->isRunning = call->isCancelled = false;
-  if (ptrace(PTRACE_GETREGS, thread, 0, &before.registers) != 0) return -errno;
-  if (ptrace(PTRACE_GETSIGMASK, thread, sizeof before.mask, &before.mask) != 0) return -errno;
-  memcpy(call->saved, &before, sizeof before);
-  errno = 0;
-  long instruction = ptrace(PTRACE_PEEKTEXT, thread, call->instruction, 0);
-  if (errno || (instruction & 0xFFFF) != SYSCALL_INSTRUCTION) return -EFAULT;
-  struct user_regs_struct registers = before.registers;
-  registers.rip = call->instruction;
-  registers.rax = (unsigned long)call->number;
-  registers.orig_rax = ~0ull; // the kernel restarts no call
-  registers.rdi = call->arguments[0];
-  registers.rsi = call->arguments[1];
-  registers.rdx = call->arguments[2];
-  registers.r10 = call->arguments[3];
+  int result = lt_registers_read(thread, &before->registers);
+  if (result != 0) return result < 0 ? result : -EFAULT;
+  if (ptrace(PTRACE_GETSIGMASK, thread, sizeof before->mask, &before->mask) != 0) return -errno;
+  if (!lt_is_call_instruction(thread, call->instruction)) return -EFAULT;
+  struct lt_thread_registers registers = before->registers;
+  lt_registers_set_call(&registers, call->instruction, call->number, call->arguments);
   // Each thread may have a different filter.
   bool suspendsFilter = !call->allowFiltered && lt_thread_is_filtered(thread);
   long options = usual_options(call);
@@ -269,9 +235,10 @@ int lt_thread_begin_call(pid_t thread, struct lt_injected_call *call, uint64_t d
   if (suspendsFilter) options |= PTRACE_O_SUSPEND_SECCOMP;
   if (ptrace(PTRACE_SETOPTIONS, thread, 0, options) != 0) return suspendsFilter ? -EACCES : -errno;
   if (ptrace(PTRACE_SETSIGMASK, thread, sizeof all, &all) != 0) return -errno;
-  if (ptrace(PTRACE_SETREGS, thread, 0, &registers) != 0) return -errno;
+  result = lt_registers_write(thread, &registers);
+  if (result != 0) return result;
   call->progress = LT_CALL_UNDER_WAY;
-  int result = pass_call(thread, call, LT_CALL_ENTERED, deadline);
+  result = pass_call(thread, call, LT_CALL_ENTERED, deadline);
   call->isCancelled = result == -ETIME;
   return result;
 }
@@ -284,19 +251,19 @@ int lt_thread_await_call(pid_t thread, struct lt_injected_call *call, uint64_t d
 }
 
 int lt_thread_end_call(pid_t thread, struct lt_injected_call *call) {
-  struct saved_state before;
-  struct user_regs_struct registers;
-  memcpy(&before, call->saved, sizeof before);
+  struct lt_saved_thread *before = &call->saved;
+  struct lt_thread_registers registers;
   int result = pass_call(thread, call, LT_CALL_RETURNED, UINT64_MAX);
-  if (result == 0) result = ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0 ? -errno : 0;
+  if (result == 0) result = lt_registers_read(thread, &registers);
   if (result == 0) {
-    call->result = (int64_t)registers.rax;
+    call->result = lt_registers_result(&registers);
     // Continue to a PTRACE_INTERRUPT stop. After a stop of this kind, the kernel can restart the thread's own call.
     bool goes = ptrace(PTRACE_INTERRUPT, thread, 0, 0) == 0 && ptrace(PTRACE_CONT, thread, 0, 0) == 0;
     result = goes ? lt_thread_await_stop(thread, UINT64_MAX) : -errno;
   }
-  ptrace(PTRACE_SETREGS, thread, 0, &before.registers);
-  ptrace(PTRACE_SETSIGMASK, thread, sizeof before.mask, &before.mask);
+  lt_registers_resume_own_call(thread, &before->registers);
+  lt_registers_write(thread, &before->registers);
+  ptrace(PTRACE_SETSIGMASK, thread, sizeof before->mask, &before->mask);
   ptrace(PTRACE_SETOPTIONS, thread, 0, usual_options(call));
   return result == 0 && call->isCancelled ? -ECANCELED : result;
 }
@@ -309,12 +276,7 @@ int lt_thread_call(pid_t thread, struct lt_injected_call *call) {
 }
 
 void lt_thread_release(pid_t thread) {
-  struct user_regs_struct registers;
-  if (ptrace(PTRACE_GETREGS, thread, 0, &registers) == 0 && (long)registers.rax == -EINTR &&
-      lt_call_is_repeatable((long)registers.orig_rax)) {
-    registers.rax = (unsigned long)-(long)LT_RESTART_NO_HANDLER;
-    ptrace(PTRACE_SETREGS, thread, 0, &registers);
-  }
+  lt_own_call_repeat(thread);
   int earlier;
   take_kept(thread, &earlier);
   ptrace(PTRACE_DETACH, thread, 0, 0);

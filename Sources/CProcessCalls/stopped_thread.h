@@ -1,22 +1,22 @@
-// Stops and controls one thread of another process with ptrace. Only this part knows the machine's registers.
+// Stops and controls one thread of another process with ptrace.
 
 #ifndef LEAKTRACE_STOPPED_THREAD_H
 #define LEAKTRACE_STOPPED_THREAD_H
 
 #include "process_copy.h"
+#include "processor/processor.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#if defined(__linux__) && defined(__x86_64__)
-#define LT_CAN_STOP_THREADS 1
-#else
-#define LT_CAN_STOP_THREADS 0
-#endif
+#if LT_CAN_STOP_THREADS
 
-/// The words that are needed to save a thread's registers and its signal mask.
-enum { LT_SAVED_WORDS = 28 };
+/// A thread's general registers and signal mask.
+struct lt_saved_thread {
+  struct lt_thread_registers registers;
+  uint64_t mask;
+};
 
 /// The progress of a call that a thread makes for its tracer.
 enum lt_call_progress {
@@ -29,9 +29,9 @@ enum lt_call_progress {
 
 /// A system call that a stopped thread makes for its tracer.
 struct lt_injected_call {
-  uint64_t instruction; ///< address of a `syscall` instruction in the thread's memory
+  uint64_t instruction; ///< address of a system call instruction in the thread's memory
   long number;
-  uint64_t arguments[4];
+  uint64_t arguments[LT_CALL_ARGUMENTS];
   /// The new process is traced and stopped from its start. `child` gets its number.
   bool followsChild;
   /// The kernel kills the thread's process when its tracer ends.
@@ -45,7 +45,7 @@ struct lt_injected_call {
   uint64_t nanoseconds;
   enum lt_call_progress progress;
   bool isRunning, isCancelled;
-  uint64_t saved[LT_SAVED_WORDS]; ///< the thread's registers and signal mask
+  struct lt_saved_thread saved; ///< the thread's state before the call
 };
 
 /// Returns the monotonic time in nanoseconds.
@@ -98,5 +98,7 @@ int lt_thread_call(pid_t thread, struct lt_injected_call *call);
 
 /// Resumes a stopped thread. If only the stop has interrupted a wait of the thread, the wait is restarted.
 void lt_thread_release(pid_t thread);
+
+#endif
 
 #endif

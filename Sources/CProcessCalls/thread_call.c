@@ -1,170 +1,29 @@
-// Makes a thread call functions, on x86-64. The frame is the kernel's struct rt_sigframe, which has not changed since
-// Linux 3.9 (arch/x86/include/asm/sigframe.h, kernel/signal_64.c, kernel/fpu/signal.c).
+// Makes a thread call functions. processor/…/signal_frame.c has the frame that they return to.
 
 #define _GNU_SOURCE
 #include "thread_call.h"
 
 #if LT_CAN_STOP_THREADS
 
-#include "interrupted_calls.h"
-
-#include <cpuid.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum {
-  RED_ZONE = 128,
-  SYSCALL_LENGTH = 2,
+  PATH_SIZE = 64,
   SYSCALL_STOP = SIGTRAP | 0x80,
-  RESTORE_CALL_OFFSET = 7, // of the instruction `syscall` in the restorer
-  STATE_ALIGNMENT = 64,
-  STACK_ALIGNMENT = 16,
-  DIRECTION_TRAP_ALIGNMENT = 0x400 | 0x100 | 0x40000, // flags that a function does not expect
-  RELEASE_MILLISECONDS = 60000,                       // for a thread to get a processor
-  INITIAL_CONTROL = 0x37F,                            // of the x87 unit
-  INITIAL_VECTOR_CONTROL = 0x1F80,
+  RELEASE_MILLISECONDS = 60000, // for a thread to get a processor
 };
 
-// --- the frame -------------------------------------------------------------------------------------------------------
+static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
 
-/// Flags of the kernel's ucontext, for the parts that are present.
-enum { HAS_STATE = 1, HAS_STACK_SEGMENT = 2, STRICT_STACK_SEGMENT = 4 };
-/// An invalid mode of the alternate signal stack. With it, the kernel leaves the thread's alternate stack unchanged.
-enum { NO_STACK_MODE = 7 };
-
-struct saved_registers {
-  uint64_t r8, r9, r10, r11, r12, r13, r14, r15, di, si, bp, bx, dx, ax, cx, sp, ip, flags;
-  uint16_t cs, gs, fs, ss;
-  uint64_t error, trap, oldMask, faultAddress, state, reserved[8];
-};
-
-struct frame {
-  /// Return addresses. A function whose result is needed returns to the first address, other functions to the third.
-  uint64_t toAskingCall, toReturn, toRestorer;
-  // In the restorer, the stack pointer is the address of the next field.
-  uint64_t parts, link;
-  uint64_t stack;
-  int32_t stackMode, stackPadding;
-  uint64_t stackSize;
-  struct saved_registers registers;
-  uint64_t mask;
-  uint64_t information[16]; ///< the kernel does not read it
-};
-enum { RETURN_SLOT = sizeof(uint64_t), RETURN_SLOTS = offsetof(struct frame, parts) };
-_Static_assert(offsetof(struct frame, registers) - RETURN_SLOTS == 40, "the kernel's layout");
-_Static_assert(sizeof(struct saved_registers) == 256, "the kernel's layout");
-_Static_assert(offsetof(struct frame, mask) - RETURN_SLOTS == 296, "the kernel's layout");
-
-/// The kernel's description of a saved state. It is in the bytes of the legacy part that are reserved for software.
-struct state_note {
-  uint32_t magic, size;
-  uint64_t features;
-  uint32_t stateSize, padding[7];
-};
-enum { NOTE_OFFSET = 464, FEATURES_OFFSET = 464, LEGACY_SIZE = 512, STATE_HEADER_SIZE = 64 };
-enum { STATE_MAGIC = 0x46505853, STATE_END_MAGIC = 0x46505845 };
-/// The matrix registers. They make the state larger only if a process has requested them.
-static const uint64_t matrixFeatures = 3ull << 17;
-
-/// Returns the size of a state with the given features.
-static size_t size_of(uint64_t features) {
-  size_t size = LEGACY_SIZE + STATE_HEADER_SIZE;
-  for (unsigned i = 2; i < 63; i++) {
-    unsigned bytes, offset, flags, unused;
-    if (!(features >> i & 1)) continue;
-    __cpuid_count(0xD, i, bytes, offset, flags, unused);
-    if (offset + bytes > size) size = offset + bytes;
-  }
-  return size;
-}
-
-/// Turns a state from ptrace into a state that the kernel can restore. Returns its size; 0 if that is not possible.
-static size_t note_state(unsigned char *state, size_t given) {
-  uint64_t features, used;
-  if (given < LEGACY_SIZE + STATE_HEADER_SIZE) return 0;
-  memcpy(&features, state + FEATURES_OFFSET, sizeof features);
-  memcpy(&used, state + LEGACY_SIZE, sizeof used);
-  if (used & matrixFeatures) return 0;
-  features &= ~matrixFeatures;
-  size_t size = size_of(features);
-  if (size > given) return 0;
-  struct state_note note = {.magic = STATE_MAGIC,
-                            .size = (uint32_t)size + sizeof(uint32_t),
-                            .features = features,
-                            .stateSize = (uint32_t)size};
-  memcpy(state + NOTE_OFFSET, &note, sizeof note);
-  const uint32_t end = STATE_END_MAGIC;
-  memcpy(state + size, &end, sizeof end);
-  return size + sizeof end;
-}
-
-static bool is_interrupted(const struct user_regs_struct *registers) {
-  if ((long)registers->orig_rax < 0) return false;
-  long result = (long)registers->rax;
-  return lt_result_is_restart(result) || (result == -EINTR && lt_call_is_repeatable((long)registers->orig_rax));
-}
-
-/// Returns the registers for resuming the thread without a tracer: an interrupted system call starts over.
-static struct user_regs_struct on_its_own(const struct user_regs_struct *before) {
-  struct user_regs_struct registers = *before;
-  if (is_interrupted(before)) {
-    registers.rip -= SYSCALL_LENGTH;
-    registers.rax = before->orig_rax;
-  }
-  registers.orig_rax = ~0ull;
-  return registers;
-}
-
-static void fill(struct frame *frame, const struct lt_thread_visit *visit, uint64_t state) {
-  const struct user_regs_struct own = on_its_own(&visit->before);
-  *frame = (struct frame){
-      .toAskingCall = visit->code.call,
-      .toReturn = visit->code.returning,
-      .toRestorer = visit->code.restorer,
-      .parts = HAS_STATE | HAS_STACK_SEGMENT | STRICT_STACK_SEGMENT,
-      .stackMode = NO_STACK_MODE,
-      .mask = visit->mask,
-      .registers = {.r8 = own.r8,
-                    .r9 = own.r9,
-                    .r10 = own.r10,
-                    .r11 = own.r11,
-                    .r12 = own.r12,
-                    .r13 = own.r13,
-                    .r14 = own.r14,
-                    .r15 = own.r15,
-                    .di = own.rdi,
-                    .si = own.rsi,
-                    .bp = own.rbp,
-                    .bx = own.rbx,
-                    .dx = own.rdx,
-                    .ax = own.rax,
-                    .cx = own.rcx,
-                    .sp = own.rsp,
-                    .ip = own.rip,
-                    .flags = own.eflags,
-                    .cs = (uint16_t)own.cs,
-                    .ss = (uint16_t)own.ss,
-                    .state = state},
-  };
-}
-
-size_t lt_visit_size(void) {
-  return RED_ZONE + LT_MAX_STATE_BYTES + LT_CALL_TEXT_BYTES + sizeof(struct frame) + 2 * STATE_ALIGNMENT;
-}
-
-/// Writes memory through /proc/PID/mem, which grows a main thread's stack if needed.
-static bool write_memory(pid_t thread, uint64_t address, const void *bytes, size_t size) {
-  char path[64];
+bool lt_visit_write_memory(pid_t thread, uint64_t address, const void *bytes, size_t size) {
+  char path[PATH_SIZE];
   snprintf(path, sizeof path, "/proc/%d/mem", thread);
   int file = open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) return false;
@@ -177,36 +36,19 @@ int lt_visit_begin(struct lt_thread_visit *visit, pid_t thread, const struct lt_
                    size_t size) {
   *visit = (struct lt_thread_visit){.thread = thread, .code = *code};
   if (size > LT_CALL_TEXT_BYTES) return LT_VISIT_NOT_BEGUN;
-  if (ptrace(PTRACE_GETREGS, thread, 0, &visit->before) != 0) return LT_VISIT_NOT_BEGUN;
+  if (lt_registers_read(thread, &visit->before) != 0) return LT_VISIT_NOT_BEGUN;
   if (ptrace(PTRACE_GETSIGMASK, thread, sizeof visit->mask, &visit->mask) != 0) return LT_VISIT_NOT_BEGUN;
-  struct iovec all = {visit->state, sizeof visit->state - sizeof(uint64_t)}; // leaves room for the mark at the end
-  if (ptrace(PTRACE_GETREGSET, thread, NT_X86_XSTATE, &all) != 0) return LT_VISIT_NOT_BEGUN;
-  visit->stateSize = all.iov_len;
-  unsigned char *piece = calloc(1, lt_visit_size());
-  if (piece == NULL) return LT_VISIT_NOT_BEGUN;
-  memcpy(piece, visit->state, visit->stateSize);
-  size_t stateSize = note_state(piece, visit->stateSize);
-  uint64_t state = (visit->before.rsp - RED_ZONE - stateSize) & ~(uint64_t)(STATE_ALIGNMENT - 1);
-  visit->text = (state - size) & ~(uint64_t)(STACK_ALIGNMENT - 1);
-  visit->context = (visit->text - sizeof(struct frame) + RETURN_SLOTS) & ~(uint64_t)(STACK_ALIGNMENT - 1);
-  struct frame frame;
-  fill(&frame, visit, state);
-  bool isWritten = stateSize > 0 && write_memory(thread, state, piece, stateSize) &&
-                   write_memory(thread, visit->text, text, size) &&
-                   write_memory(thread, visit->context - RETURN_SLOTS, &frame, sizeof frame);
-  free(piece);
-  return isWritten ? LT_VISIT_DONE : LT_VISIT_NOT_BEGUN;
+  return lt_frame_write(visit, text, size) ? LT_VISIT_DONE : LT_VISIT_NOT_BEGUN;
 }
 
 // --- a call ----------------------------------------------------------------------------------------------------------
 
 /// True if the processor or the kernel sent a signal because of an error in the function.
 static bool is_fault(pid_t thread, int signal) {
-  if (signal != SIGSEGV && signal != SIGBUS && signal != SIGILL && signal != SIGFPE && signal != SIGTRAP &&
-      signal != SIGSYS)
-    return false;
+  bool isKind = false;
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) isKind |= signal == faults[i];
   siginfo_t information;
-  return ptrace(PTRACE_GETSIGINFO, thread, 0, &information) == 0 && information.si_code > 0;
+  return isKind && ptrace(PTRACE_GETSIGINFO, thread, 0, &information) == 0 && information.si_code > 0;
 }
 
 static int await_report(pid_t thread, int *status, uint64_t deadline) {
@@ -215,18 +57,17 @@ static int await_report(pid_t thread, int *status, uint64_t deadline) {
   return result == 0 && WIFSTOPPED(*status) ? LT_VISIT_DONE : LT_VISIT_GONE;
 }
 
-/// Runs the thread until it makes a system call whose `syscall` instruction ends at `end`, with the stack pointer at
-/// `stack`.
-static int await_call(const struct lt_thread_visit *visit, uint64_t end, uint64_t stack, uint64_t deadline,
-                      struct user_regs_struct *registers) {
+int lt_visit_await_call(const struct lt_thread_visit *visit, uint64_t end, uint64_t stack, uint64_t deadline,
+                        struct lt_thread_registers *registers) {
   for (int signal = 0;;) {
     if (ptrace(PTRACE_SYSCALL, visit->thread, 0, signal) != 0) return LT_VISIT_GONE;
     int status, waited = await_report(visit->thread, &status, deadline);
     if (waited != LT_VISIT_DONE) return waited;
     signal = 0;
     if (WSTOPSIG(status) == SYSCALL_STOP) {
-      if (ptrace(PTRACE_GETREGS, visit->thread, 0, registers) != 0) return LT_VISIT_GONE;
-      if (registers->rip == end && registers->rsp == stack) return LT_VISIT_DONE;
+      if (lt_registers_read(visit->thread, registers) != 0) return LT_VISIT_GONE;
+      if (lt_registers_program_counter(registers) == end && lt_registers_stack_pointer(registers) == stack)
+        return LT_VISIT_DONE;
     } else if (status >> 16 == 0) {
       signal = WSTOPSIG(status);
       if (is_fault(visit->thread, signal)) return LT_VISIT_FAULT;
@@ -235,82 +76,40 @@ static int await_call(const struct lt_thread_visit *visit, uint64_t end, uint64_
   }
 }
 
-/// Makes the stopped thread begin a function. If the thread is in a system call, the function takes its place. The
-/// first change sets all registers in one step. Whatever happens after that, the thread returns to its own work.
-static int begin_function(struct lt_thread_visit *visit, uint64_t stack, uint64_t function, const uint64_t *arguments) {
-  struct user_regs_struct registers = visit->before;
-  registers.orig_rax = ~0ull;
-  registers.rax = 0;
-  registers.rip = function;
-  registers.rsp = stack;
-  registers.rdi = arguments[0];
-  registers.rsi = arguments[1];
-  registers.eflags &= ~(unsigned long long)DIRECTION_TRAP_ALIGNMENT;
-  if (ptrace(PTRACE_SETREGS, visit->thread, 0, &registers) != 0) return LT_VISIT_GONE;
-  visit->isUnderWay = true;
-  struct user_fpregs_struct floating;
-  if (ptrace(PTRACE_GETFPREGS, visit->thread, 0, &floating) == 0) {
-    floating.cwd = INITIAL_CONTROL;
-    floating.swd = floating.ftw = 0;
-    floating.mxcsr = INITIAL_VECTOR_CONTROL;
-    ptrace(PTRACE_SETFPREGS, visit->thread, 0, &floating);
-  }
+void lt_visit_block_signals(const struct lt_thread_visit *visit) {
   uint64_t held = ~0ull;
-  const int errors[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
-  for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) held &= ~(1ull << (errors[i] - 1));
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) held &= ~(1ull << (faults[i] - 1));
   ptrace(PTRACE_SETSIGMASK, visit->thread, sizeof held, &held);
-  return LT_VISIT_DONE;
 }
 
-static int await_restorer(struct lt_thread_visit *visit, uint64_t deadline) {
-  struct user_regs_struct registers;
+int lt_visit_await_restorer(struct lt_thread_visit *visit, uint64_t deadline) {
+  struct lt_thread_registers registers;
   visit->isAtRestorer = false;
-  int result = await_call(visit, visit->code.restorer + RESTORE_CALL_OFFSET + SYSCALL_LENGTH, visit->context, deadline,
-                          &registers);
+  int result = lt_visit_await_call(visit, visit->code.restorer + LT_RESTORER_CALL_OFFSET + LT_CALL_SIZE, visit->context,
+                                   deadline, &registers);
   visit->isAtRestorer = result == LT_VISIT_DONE;
   return result;
 }
 
+/// If the thread is in a system call, the function takes its place. The first change sets all registers in one step.
+/// Whatever happens after that, the thread returns to its own work.
 int lt_visit_call(struct lt_thread_visit *visit, uint64_t function, uint64_t first, uint64_t second,
                   uint64_t deadline) {
-  int result = begin_function(visit, visit->context - RETURN_SLOT, function, (uint64_t[]){first, second});
-  return result == LT_VISIT_DONE ? await_restorer(visit, deadline) : result;
-}
-
-/// Writes the return addresses again, since an earlier function may have used the two words below its return address.
-static bool write_return_addresses(const struct lt_thread_visit *visit) {
-  const uint64_t addresses[] = {visit->code.call, visit->code.returning, visit->code.restorer};
-  _Static_assert(sizeof addresses == RETURN_SLOTS, "the first words of a frame");
-  return write_memory(visit->thread, visit->context - RETURN_SLOTS, addresses, sizeof addresses);
-}
-
-int lt_visit_ask(struct lt_thread_visit *visit, uint64_t function, uint64_t deadline, uint64_t *pointer) {
-  if (visit->code.call == 0 || visit->code.returning == 0 || !write_return_addresses(visit)) return LT_VISIT_NOT_BEGUN;
-  struct user_regs_struct registers;
-  int result = begin_function(visit, visit->context - RETURN_SLOTS, function, (uint64_t[]){0, 0});
-  if (result != LT_VISIT_DONE) return result;
-  visit->isAtRestorer = false;
-  uint64_t stack = visit->context - RETURN_SLOTS + RETURN_SLOT;
-  result = await_call(visit, visit->code.call + SYSCALL_LENGTH, stack, deadline, &registers);
-  if (result != LT_VISIT_DONE) return result;
-  *pointer = registers.orig_rax;
-  registers.orig_rax = ~0ull; // no call is made
-  registers.rip = visit->code.restorer;
-  registers.rsp = visit->context;
-  if (ptrace(PTRACE_SETREGS, visit->thread, 0, &registers) != 0) return LT_VISIT_GONE;
-  return await_restorer(visit, deadline);
+  int result = lt_frame_begin_function(visit, function, (uint64_t[]){first, second});
+  return result == LT_VISIT_DONE ? lt_visit_await_restorer(visit, deadline) : result;
 }
 
 // --- the end ---------------------------------------------------------------------------------------------------------
 
-static bool await_any_stop(pid_t thread) {
+bool lt_visit_await_any_stop(pid_t thread) {
   int status;
   return await_report(thread, &status, lt_nanoseconds() + RELEASE_MILLISECONDS * 1000000ull) == LT_VISIT_DONE;
 }
 
 /// Releases a thread that is still in a function.
 static void leave_alone(pid_t thread) {
-  if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) == 0 && await_any_stop(thread)) ptrace(PTRACE_DETACH, thread, 0, 0);
+  if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) == 0 && lt_visit_await_any_stop(thread))
+    ptrace(PTRACE_DETACH, thread, 0, 0);
 }
 
 void lt_visit_end(struct lt_thread_visit *visit, int outcome) {
@@ -322,17 +121,13 @@ void lt_visit_end(struct lt_thread_visit *visit, int outcome) {
   }
   if (visit->isUnderWay) {
     struct iovec all = {visit->state, visit->stateSize};
-    ptrace(PTRACE_SETREGSET, thread, NT_X86_XSTATE, &all);
+    ptrace(PTRACE_SETREGSET, thread, visit->stateSet, &all);
     ptrace(PTRACE_SETSIGMASK, thread, sizeof visit->mask, &visit->mask);
-    if (visit->isAtRestorer) {
-      // If this tracer had ended before this point, the kernel would have restored the thread. The tracer restores the
-      // registers instead, because the kernel would forget how long an interrupted wait has already lasted.
-      struct user_regs_struct own = on_its_own(&visit->before);
-      if (ptrace(PTRACE_SETREGS, thread, 0, &own) != 0 || ptrace(PTRACE_SYSCALL, thread, 0, 0) != 0) return;
-      if (!await_any_stop(thread)) return;
-    }
+    if (visit->isAtRestorer && !lt_frame_leave_restorer(visit)) return;
     // The kernel restarts a system call only after a PTRACE_INTERRUPT stop.
-    ptrace(PTRACE_SETREGS, thread, 0, &visit->before);
+    struct lt_thread_registers before = visit->before;
+    lt_registers_resume_own_call(thread, &before);
+    lt_registers_write(thread, &before);
     if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 || ptrace(PTRACE_CONT, thread, 0, 0) != 0) return;
     if (lt_thread_await_stop(thread, lt_nanoseconds() + RELEASE_MILLISECONDS * 1000000ull) != 0) return;
   }

@@ -142,7 +142,7 @@ static enum fitness fitness_of(const struct lt_copied_thread *thread, const stru
 /// arguments are in between.
 static int rank_of(const struct lt_copied_thread *thread) {
   if (thread->state != LT_THREAD_IN_CALL) return 2;
-  return (int64_t)thread->general[0] == -LT_RESTART_BLOCK ? 1 : 0;
+  return thread->result == -LT_RESTART_BLOCK ? 1 : 0;
 }
 
 ssize_t lt_choose_thread(const struct lt_stopped_process *stopped, const struct lt_code_places *places,

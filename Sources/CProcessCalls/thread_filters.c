@@ -10,7 +10,6 @@
 #include "recorder_calls.h"
 
 #include <errno.h>
-#include <linux/audit.h>
 #include <string.h>
 #include <sys/ptrace.h>
 
@@ -41,7 +40,7 @@ static bool looks_at_code(const struct filter *filter) {
 static enum lt_filter_verdict judge(const struct filter *filter, const char **call) {
   const struct lt_recorder_call *first = NULL;
   if (looks_at_code(filter)) return LT_FILTERS_UNSEEN;
-  if (!lt_purposes_forbidden_by(filter->program, filter->count, AUDIT_ARCH_X86_64, UNKNOWN_CODE, &first))
+  if (!lt_purposes_forbidden_by(filter->program, filter->count, LT_AUDIT_ARCHITECTURE, UNKNOWN_CODE, &first))
     return LT_FILTERS_ALLOW;
   *call = first->name;
   return LT_FILTERS_FORBID;

@@ -50,7 +50,7 @@ void lt_unwinding_end(struct lt_unwinding *unwinding) {
 void lt_thread_frames(struct lt_unwinding *unwinding, const struct lt_copied_thread *thread,
                       struct lt_thread_frames *frames) {
   struct lt_unwind_registers registers = {.known = LT_UNWIND_ALL_KNOWN};
-  _Static_assert(LT_GENERAL_REGISTERS + 1 == LT_UNWIND_REGISTERS, "the program counter follows the general registers");
+  _Static_assert(LT_GENERAL_REGISTERS < LT_UNWIND_REGISTERS, "the program counter follows the general registers");
   memcpy(registers.values, thread->general, sizeof thread->general);
   registers.values[LT_GENERAL_REGISTERS] = thread->programCounter;
   enum lt_unwind_end end =

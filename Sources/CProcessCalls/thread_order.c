@@ -3,12 +3,13 @@
 #define _GNU_SOURCE
 #include "CProcessCalls.h"
 
+#include "processor/processor.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@ bool lt_change_word(uint32_t *word, uint32_t expected, uint32_t desired) {
   return __atomic_compare_exchange_n(word, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-#if defined(__linux__) && defined(__x86_64__)
+#if LT_CAN_STOP_THREADS
 
 enum { STOP_EVENT = 128, SYSCALL_STOP = SIGTRAP | 0x80, STOP_MILLISECONDS = 1000 };
 
@@ -37,33 +38,33 @@ static bool await(pid_t thread, int *status, enum patience patience) {
 }
 
 /// Makes the thread call clone. The thread must be stopped in a system call, about to return to its program.
-static int make_call(pid_t thread, const struct lt_thread_order *order, struct user_regs_struct registers) {
-  registers.rip = order->call;
-  registers.rax = SYS_clone;
-  registers.orig_rax = ~0ull; // the kernel restarts no call
-  registers.rdi = order->flags;
-  registers.rsi = order->stack;
-  registers.rdx = order->threadWord; // the kernel writes the new thread's number there before either thread continues
-  registers.r10 = order->threadWord;
-  registers.r8 = order->threadPointer;
-  if (ptrace(PTRACE_SETREGS, thread, 0, &registers) != 0) return -errno;
-  int status;
+static int make_call(pid_t thread, const struct lt_thread_order *order, struct lt_thread_registers registers) {
+  // The kernel writes the new thread's number before either thread continues.
+  uint64_t arguments[LT_CALL_ARGUMENTS];
+  lt_arrange_clone(arguments, order->flags, order->stack, order->threadWord, order->threadPointer);
+  lt_registers_set_call(&registers, order->call, SYS_clone, arguments);
+  int result = lt_registers_write(thread, &registers), status;
+  if (result != 0) return result;
   // Continue to the call's entry and exit. Ignore other stops, such as one by SIGSTOP: the process stops again when it
   // is released.
   for (int stops = 0; stops < 2;) {
     if (ptrace(PTRACE_SYSCALL, thread, 0, 0) != 0) return -errno;
     if (!await(thread, &status, TO_THE_END)) return -ESRCH;
-    if (WSTOPSIG(status) == SYSCALL_STOP) stops++;
+    if (WSTOPSIG(status) != SYSCALL_STOP) continue;
+    if (stops++ == 0) lt_entered_call_confirm(thread, SYS_clone);
   }
-  if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0) return -errno;
+  result = lt_registers_read(thread, &registers);
+  if (result != 0) return result < 0 ? result : -EFAULT;
   // The kernel restarts a system call only after a PTRACE_INTERRUPT stop.
   if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0 || ptrace(PTRACE_CONT, thread, 0, 0) != 0) return -errno;
   if (!await(thread, &status, TO_THE_END)) return -ESRCH;
-  return (long)registers.rax > 0 ? 0 : (int)(long)registers.rax;
+  int64_t made = lt_registers_result(&registers);
+  return made > 0 ? 0 : (int)made;
 }
 
 static int order_thread(pid_t thread, const struct lt_thread_order *order) {
   if (ptrace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACESYSGOOD) != 0) return -errno;
+  lt_own_call_note(thread);
   if (ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0) return -errno;
   int status;
   if (!await(thread, &status, FOR_A_WHILE)) return -EBUSY;
@@ -72,25 +73,24 @@ static int order_thread(pid_t thread, const struct lt_thread_order *order) {
     ptrace(PTRACE_DETACH, thread, 0, status >> 16 ? 0 : WSTOPSIG(status));
     return -EBUSY;
   }
-  struct user_regs_struct registers;
+  struct lt_thread_registers registers;
+  struct lt_copied_thread note = {.call = -1};
   uint64_t mask, all = ~0ull;
-  int result = 0;
-  if (ptrace(PTRACE_GETREGS, thread, 0, &registers) != 0 || ptrace(PTRACE_GETSIGMASK, thread, sizeof mask, &mask) != 0)
-    result = -errno;
+  int result = lt_registers_read(thread, &registers);
+  if (result == 0) lt_registers_describe(thread, &registers, &note);
+  if (result == 0 && ptrace(PTRACE_GETSIGMASK, thread, sizeof mask, &mask) != 0) result = -errno;
   // The thread must be in a system call. Otherwise it may be in a restartable sequence (rseq(2)), where code relies on
   // the kernel noticing an interruption. The kernel would not notice this interruption, since the thread resumes
   // elsewhere.
-  if (result == 0 && (long)registers.orig_rax < 0) result = -EAGAIN;
-  errno = 0;
-  long instruction = ptrace(PTRACE_PEEKTEXT, thread, order->call, 0);
-  if (result == 0 && (errno || (instruction & 0xFFFF) != 0x050F)) result = -EFAULT;
+  if (result == 0 && note.call < 0) result = -EAGAIN;
+  if (result > 0 || (result == 0 && !lt_is_call_instruction(thread, order->call))) result = -EFAULT;
   if (result == 0 && ptrace(PTRACE_SETSIGMASK, thread, sizeof all, &all) != 0) result = -errno;
   if (result == 0) {
     result = make_call(thread, order, registers);
-    if ((long)registers.rax == -EINTR && lt_call_is_repeatable((long)registers.orig_rax))
-      registers.rax = (unsigned long)-(long)LT_RESTART_NO_HANDLER;
-    ptrace(PTRACE_SETREGS, thread, 0, &registers);
+    lt_registers_resume_own_call(thread, &registers);
+    lt_registers_write(thread, &registers);
     ptrace(PTRACE_SETSIGMASK, thread, sizeof mask, &mask);
+    lt_own_call_repeat(thread);
   }
   ptrace(PTRACE_DETACH, thread, 0, 0);
   return result;
@@ -121,6 +121,9 @@ int lt_order_thread(pid_t thread, const struct lt_thread_order *order) {
 
 #else
 
-int lt_order_thread(pid_t thread, const struct lt_thread_order *order) { return -ENOSYS; }
+int lt_order_thread(pid_t thread, const struct lt_thread_order *order) {
+  (void)thread, (void)order;
+  return -ENOSYS;
+}
 
 #endif

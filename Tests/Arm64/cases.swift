@@ -514,8 +514,8 @@ func processes() {
   static let all: [(name: String, run: () -> Void)] = [
     ("cycles", cycles), ("closures", closures), ("enumerations", enumerations), ("structures", structures),
     ("tasks", tasks), ("suspended", suspended), ("threads", threads), ("recursion", recursion),
-    ("callbacks", callbacks), ("errors", errors), ("generics", generics), ("references", references), ("arrays", arrays),
-    ("strings", strings), ("signals", signals), ("processes", processes),
+    ("callbacks", callbacks), ("errors", errors), ("generics", generics), ("references", references),
+    ("arrays", arrays), ("strings", strings), ("signals", signals), ("processes", processes),
   ]
 
   static func main() {

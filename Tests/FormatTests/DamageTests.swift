@@ -174,6 +174,24 @@ func sampleTrace(compression: TraceWriter.Compression, seed: UInt64 = 1) throws 
     #expect(result.events.count == 120 && result.diagnostics == 0)
   }
 
+  @Test(arguments: [0, 4096, 16384, 65536] as [UInt32])
+  func pageSizeOfTheTracedProgramIsRead(pageSize: UInt32) throws {
+    var header = TraceHeader()
+    header.pageSize = pageSize
+    #expect(try TraceHeader(decoding: header.encoded()).pageSize == (pageSize == 0 ? 4096 : pageSize))
+  }
+
+  @Test(arguments: [1, 3, 4095, 8192, 32768, 65537, 1 << 30, .max] as [UInt32])
+  func impossiblePageSizesAreRefused(pageSize: UInt32) throws {
+    var header = TraceHeader()
+    header.pageSize = pageSize
+    #expect(
+      throws: TraceFormatError.implausibleHeader(field: "pageSize", value: UInt64(pageSize), offset: FileOffset(20))
+    ) {
+      try TraceHeader(decoding: header.encoded())
+    }
+  }
+
   @Test func otherFilesAreRefused() throws {
     var bytes = try sampleTrace(compression: .none)
     #expect(throws: TraceFormatError.notATrace(firstBytes: Array("hello wo".utf8))) {

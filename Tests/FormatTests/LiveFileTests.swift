@@ -41,6 +41,23 @@ private func live(_ change: (inout LiveFileBuilder) -> Void = { _ in }) -> [UInt
     #expect(reader.diagnostics.isEmpty && reader.hasLiveFile && reader.closing == nil)
   }
 
+  @Test(arguments: [0, 4096, 16384, 65536] as [UInt32])
+  func slotsFollowAHeaderOfAnyPageSize(headerSize: UInt32) throws {
+    let reader = try TraceReader(bytes: trace(sealed: 2), liveBytes: live { $0.headerSize = headerSize })
+    #expect(CollectedEvents.of(reader).map(\.address) == [16, 32, 0x900, 0xA00])
+    #expect(reader.diagnostics.isEmpty)
+  }
+
+  @Test(arguments: [1, 3, 104, 4095, 8192, 1 << 20, .max] as [UInt32])
+  func liveFileWithAnImpossibleHeaderSizeIsIgnored(headerSize: UInt32) throws {
+    let reader = try TraceReader(bytes: trace(sealed: 2), liveBytes: live { $0.headerSize = headerSize })
+    #expect(CollectedEvents.of(reader).count == 2 && !reader.hasLiveFile)
+    #expect(
+      reader.diagnostics.first.map(\.kind) == [
+        .liveFileIgnored(reason: "its header is said to have \(headerSize) bytes")
+      ])
+  }
+
   @Test func alreadySealedSlotIsIgnored() throws {
     let reader = try TraceReader(bytes: trace(sealed: 3), liveBytes: live())
     #expect(CollectedEvents.of(reader).map(\.address) == [16, 32, 48])

@@ -20,7 +20,7 @@ import TraceTestSupport
   private func roots(
     _ regions: [MemoryRegion], threads: [SnapshotThread] = [], images: [LoadedImage] = [], blocks: [LiveBlock] = [],
     words: [(address: UInt64, value: UInt64)] = [],
-    isFrozen: Bool = true, isArm64: Bool = false, tls: UInt64 = 256,
+    isFrozen: Bool = true, isArm64: Bool = false, tls: UInt64 = 256, pageSize: UInt64 = 4096,
     code: @escaping (UInt64, LoadedImage) -> WaitingCode = { _, _ in .other },
     frames: [UInt64]? = nil
   ) -> HeapRoots {
@@ -28,7 +28,7 @@ import TraceTestSupport
     snapshot.isArm64 = isArm64
     return HeapRoots(
       snapshot, images: images,
-      heap: LiveHeap(blocks), image: HeapImage(words: words),
+      heap: LiveHeap(blocks), image: HeapImage(words: words, kernelPageSize: pageSize),
       waitingCode: code, frames: { _ in frames })
   }
 
@@ -111,6 +111,44 @@ import TraceTestSupport
     // If a stack's address is unknown, its memory counts as the program's.
     let unknown = stack(base, 0x2_0000) + stack(base + 0x6_0000, 0x2_0000, hasFields: false)
     #expect(mappings(roots([joined], words: unknown)) == [tables[0], base + 0x2_0000..<base + 0x8_0000])
+  }
+
+  /// glibc rounds a large block up to whole pages of the kernel. The last page belongs to the block.
+  @Test(arguments: [0x4000, 0x1_0000] as [UInt64])
+  func largeBlocksTakeWholePagesOfTheKernel(pageSize: UInt64) {
+    let large = region(base, 0x20_0000)
+    let blocks = [block(base + 0x2_0010, 0x2_0000), block(base + 0xA_0010, pageSize * 4 - 16)]
+    #expect(
+      mappings(roots([large], blocks: blocks, pageSize: pageSize)) == [
+        base..<base + 0x2_0000, base + 0x4_0000 + pageSize..<base + 0xA_0000,
+        base + 0xA_0000 + pageSize * 4..<base + 0x20_0000,
+      ])
+    // No mapped block has its header in the middle of a page.
+    let inside = [block(base + 0x2_1010, 0x2_0000)]
+    #expect(mappings(roots([large], blocks: inside, pageSize: pageSize)).isEmpty)
+  }
+
+  @Test(arguments: [0x1000, 0x4000, 0x1_0000] as [UInt64])
+  func stackOfAnExitedThreadEndsWithAPageOfTheKernel(pageSize: UInt64) {
+    // The control block takes the end of a page. Mappings of the program follow.
+    let left = region(base, 0x20_0000)
+    let controlBlock = base + 0xF_0000 + pageSize - 0x900
+    let stack = (base + 0x1_0000, 0xE_0000 + pageSize)
+    let words: [(address: UInt64, value: UInt64)] = [
+      (controlBlock, controlBlock), (controlBlock + 16, controlBlock), (controlBlock + 0x690, stack.0),
+      (controlBlock + 0x698, stack.1), (base + 0x1F_F000, 1),
+    ]
+    let end = region(base, 0xF_0000 + pageSize)
+    #expect(
+      mappings(roots([end], words: words, pageSize: pageSize)) == [
+        base..<base + 0x1_0000, controlBlock + 8..<controlBlock + 16,
+      ])
+    // The thread still exists, so its stack ends with its last page.
+    let thread = SnapshotThread(osThread: 1, stackPointer: base + 0x8_0000, threadPointer: controlBlock)
+    #expect(
+      mappings(roots([left], threads: [thread], words: words, pageSize: pageSize)) == [
+        base + 0xF_0000 + pageSize..<base + 0x20_0000
+      ])
   }
 
   @Test func mappingsMergedByTheKernelAreRoots() {

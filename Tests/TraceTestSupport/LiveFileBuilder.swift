@@ -24,6 +24,8 @@ package struct LiveFileBuilder {
   package var slotSize: UInt32 = 4096
   package var slotCount: UInt32?
   package var version = TraceHeader().version
+  /// The field of the header. Slots follow at this offset, or at 4,096 if it is 0 or too small.
+  package var headerSize: UInt32 = 0
   package var slots: [Slot] = []
 
   package init(traceID: UInt64) { self.traceID = traceID }
@@ -41,7 +43,10 @@ package struct LiveFileBuilder {
     put(traceID)
     put(slotCount ?? UInt32(slots.count))
     put(UInt32(0))
-    bytes.append(contentsOf: repeatElement(0, count: 4096 - bytes.count))
+    bytes.append(contentsOf: repeatElement(0, count: 104 - bytes.count))
+    put(headerSize)
+    let firstSlot = [16384, 65536].contains(headerSize) ? Int(headerSize) : 4096
+    bytes.append(contentsOf: repeatElement(0, count: firstSlot - bytes.count))
     for slot in slots {
       let start = bytes.count
       let definitionStart: UInt32 = 64

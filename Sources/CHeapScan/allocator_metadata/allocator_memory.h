@@ -18,6 +18,8 @@ struct lt_allocator_memory {
   uint32_t threadCount;
   /// The minor version of glibc, such as 36 for 2.36; 0 if it is unknown.
   uint32_t libcRelease;
+  /// Bytes of the pages of the process's kernel: a power of two; 0 means LT_ALLOCATOR_PAGE.
+  uint32_t pageSize;
   /// The initialised data that may contain the allocator's variables.
   const struct lt_address_range *data;
   uint32_t dataCount;
@@ -31,7 +33,13 @@ struct lt_allocator_memory {
   void *context; ///< for the use of the functions above
 };
 
+/// Bytes of the smallest page of any kernel. Memory is read in these units, since each page consists of them.
 enum { LT_ALLOCATOR_PAGE = 4096 };
+
+/// Returns the bytes of the pages of the process's kernel.
+static inline uint64_t lt_allocator_page_size(const struct lt_allocator_memory *metadata) {
+  return metadata->pageSize ? metadata->pageSize : LT_ALLOCATOR_PAGE;
+}
 
 /// Whether a thread's variables lie above its thread pointer, and not below it.
 #if defined(__aarch64__)

@@ -213,8 +213,9 @@ static void hand_over_mapped(struct second_walk *w, uint64_t end) {
 
 /// Returns the bytes of the whole present pages in a range of free memory.
 static uint64_t page_bytes(struct second_walk *w, uint64_t start, uint64_t end) {
-  start = lt_round_up(start, LT_ALLOCATOR_PAGE);
-  end &= ~(uint64_t)(LT_ALLOCATOR_PAGE - 1);
+  uint64_t page = lt_allocator_page_size(w->heap->metadata);
+  start = lt_round_up(start, page);
+  end &= ~(page - 1);
   if (start >= end) return 0;
   uint64_t sum = 0;
   struct lt_address_range run = {0, start};

@@ -34,7 +34,7 @@ static void append(struct finding *f, uint64_t start, uint64_t end, bool isBreak
   struct lt_heap_piece piece = {.start = start, .end = end, .takenEnd = end, .arena = f->index, .isBreak = isBreak};
   piece.hasTop = end == f->arena->top;
   if (piece.hasTop && f->arena->topBytes < LT_ALLOCATOR_ADDRESS_LIMIT - end) piece.takenEnd += f->arena->topBytes;
-  piece.takenEnd = lt_round_up(piece.takenEnd, LT_ALLOCATOR_PAGE);
+  piece.takenEnd = lt_round_up(piece.takenEnd, lt_allocator_page_size(f->metadata));
   LT_CHECK(piece.start <= piece.end && piece.end <= piece.takenEnd && piece.start % GLIBC_ALIGNMENT == 0);
   if (!lt_list_append(f->pieces, &piece)) f->isIncomplete = true;
 }
@@ -101,6 +101,7 @@ static bool find_mapped_more(struct finding *f) {
   struct lt_chunk_walk walk;
   bool hasRoom = lt_chunk_walk_init(&walk, f->metadata), hasTop = false;
   size_t known = f->pieces->count;
+  uint64_t page = lt_allocator_page_size(f->metadata);
   for (uint32_t i = 0; hasRoom && i < f->metadata->regionCount; i++) {
     const struct lt_snapshot_region *region = &f->metadata->regions[i];
     if (!may_be_heap(region) || !(region->flags & LT_REGION_WRITABLE)) continue;
@@ -109,12 +110,12 @@ static bool find_mapped_more(struct finding *f) {
       if (!free_part(f, known, &start, &end)) continue;
       uint64_t length = lt_chunk_walk_length(&walk, start, end, f->arena->top);
       if (!length) {
-        start += LT_ALLOCATOR_PAGE;
+        start += page;
         continue;
       }
       append(f, start, start + length, false);
       hasTop |= start + length == f->arena->top;
-      start = lt_round_up(start + length, LT_ALLOCATOR_PAGE);
+      start = lt_round_up(start + length, page);
     }
   }
   if (!hasRoom) f->isIncomplete = true;

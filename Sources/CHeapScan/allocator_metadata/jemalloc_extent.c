@@ -33,12 +33,13 @@ bool lt_jemalloc_read_extent(struct lt_word_window *records, const struct lt_jem
       !lt_window_word(records, record + JEMALLOC_EXTENT_ADDRESS, &extent->address) ||
       !lt_window_word(records, record + JEMALLOC_EXTENT_SIZE, &size))
     return false;
-  extent->bytes = size & ~(uint64_t)(LT_ALLOCATOR_PAGE - 1);
+  uint64_t pageSize = lt_jemalloc_page(layout);
+  extent->bytes = size & ~(pageSize - 1);
   extent->state = (unsigned)(bits >> layout->stateShift & layout->stateMask);
   extent->isSlab = bits >> JEMALLOC_SLAB_SHIFT & 1;
   extent->sizeClass = (unsigned)(bits >> layout->classShift & JEMALLOC_CLASS_MASK);
   extent->freeCount = (unsigned)(bits >> layout->freeCountShift & JEMALLOC_FREE_COUNT_MASK);
-  uint64_t first = extent->address & ~(uint64_t)(LT_ALLOCATOR_PAGE - 1);
+  uint64_t first = extent->address & ~(pageSize - 1);
   if (!agrees(layout, word, extent) || !extent->bytes || !first || extent->bytes >= LT_ALLOCATOR_ADDRESS_LIMIT ||
       first >= LT_ALLOCATOR_ADDRESS_LIMIT - extent->bytes)
     return false;
@@ -52,13 +53,15 @@ bool lt_jemalloc_read_extent(struct lt_word_window *records, const struct lt_jem
     if (blockBytes <= extent->bytes - (extent->address - first)) return true;
     if (layout->isBefore53) return false;
     // Since 5.3.1, the extent of a large block has the requested bytes, rounded up to whole pages, plus one page.
-    extent->blockBytes = extent->bytes - LT_ALLOCATOR_PAGE;
+    extent->blockBytes = extent->bytes - pageSize;
     return extent->sizeClass > 0 && extent->blockBytes <= blockBytes &&
            extent->blockBytes > lt_jemalloc_class_bytes(extent->sizeClass - 1);
   }
-  if (blockBytes > extent->bytes || extent->bytes / blockBytes > JEMALLOC_SLAB_REGIONS || extent->address != first)
-    return false;
-  for (unsigned i = 0; i < 8; i++)
+  if (blockBytes > extent->bytes || extent->address != first) return false;
+  uint64_t regions = extent->bytes / blockBytes;
+  if (regions > lt_jemalloc_slab_regions(layout)) return false;
+  LT_CHECK((regions + 63) / 64 <= JEMALLOC_SLAB_WORDS);
+  for (uint64_t i = 0; i < (regions + 63) / 64; i++)
     if (!lt_window_word(records, record + JEMALLOC_EXTENT_BITMAP + 8 * i, &extent->freeRegions[i])) return false;
   return true;
 }
@@ -69,10 +72,10 @@ bool lt_jemalloc_extent_is_consistent(const struct lt_jemalloc_record_layout *la
   if (!extent->isSlab) {
     bool isPromoted = extent->sizeClass < JEMALLOC_SMALL_CLASSES;
     uint64_t bytes = isPromoted ? JEMALLOC_PROMOTED_BYTES : extent->blockBytes;
-    return extent->bytes == bytes || extent->bytes == bytes + LT_ALLOCATOR_PAGE;
+    return extent->bytes == bytes || extent->bytes == bytes + lt_jemalloc_page(layout);
   }
   uint64_t count = extent->bytes / extent->blockBytes;
-  LT_CHECK(count <= JEMALLOC_SLAB_REGIONS);
+  LT_CHECK(count <= lt_jemalloc_slab_regions(layout));
   unsigned freeCount = 0;
   for (uint64_t i = 0; i < count; i++) freeCount += extent->freeRegions[i / 64] >> i % 64 & 1;
   return extent->sizeClass < JEMALLOC_SMALL_CLASSES && freeCount == extent->freeCount;

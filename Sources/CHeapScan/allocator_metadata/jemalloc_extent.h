@@ -15,8 +15,8 @@ struct lt_jemalloc_extent {
   unsigned sizeClass;
   uint64_t blockBytes; ///< usable bytes of each block, if the extent is active
   bool isSlab;
-  uint64_t freeRegions[8]; ///< a bit for each region of a slab: 1 if the region is free
-  unsigned freeCount;      ///< the number of free regions that the slab's record states
+  unsigned freeCount;                        ///< the number of free regions that the slab's record states
+  uint64_t freeRegions[JEMALLOC_SLAB_WORDS]; ///< a bit for each region of a slab: 1 if the region is free
 };
 
 /// Returns the address of the record in a leaf's word; 0 if the word has none.

@@ -68,7 +68,7 @@ static void look_at_extent(void *context, const struct lt_jemalloc_extent *exten
     return;
   }
   uint64_t count = extent->bytes / size;
-  LT_CHECK(count <= JEMALLOC_SLAB_REGIONS);
+  LT_CHECK(count <= lt_jemalloc_slab_regions(w->heap->layout->record));
   for (uint64_t i = 0; i < count; i++) {
     if (extent->freeRegions[i / 64] >> i % 64 & 1) w->heap->slabFreeBytes += size;
     else hand_over(w, extent->address + i * size, size);

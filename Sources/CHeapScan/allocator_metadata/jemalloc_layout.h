@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Offsets, bits and sizes of jemalloc on x86-64 with pages of 4 KiB. The sources are
-/// include/jemalloc/internal/rtree.h, edata.h (5.3) or extent_structs.h (5.1, 5.2), cache_bin.h, tcache_structs.h and
-/// sc.h. Seen with 5.1.0, 5.2.1, 5.3.0 and 5.3.1. 5.0 has other records.
+/// Offsets, bits and sizes of jemalloc. The sources are include/jemalloc/internal/rtree.h, edata.h (5.3) or
+/// extent_structs.h (5.1, 5.2), cache_bin.h, tcache_structs.h and sc.h. Seen with 5.1.0, 5.2.1, 5.3.0 and 5.3.1. 5.0
+/// has other records.
+///
+/// The build of jemalloc chooses the size of its pages, whatever the kernel's size is. On x86-64 this is 4 KiB.
 enum {
-  JEMALLOC_PAGE_SHIFT = 12,
-
   // the second word of an entry of a wide leaf
   JEMALLOC_WIDE_CLASS_SHIFT = 5,
   JEMALLOC_WIDE_LOW_BITS = 0x1F, ///< the same bits as the low bits of a narrow entry
@@ -23,13 +23,13 @@ enum {
 
   // edata_t, and extent_t before 5.3
   JEMALLOC_EXTENT_ADDRESS = 8,
-  JEMALLOC_EXTENT_SIZE = 16,   ///< the low 12 bits are a serial number
-  JEMALLOC_EXTENT_BITMAP = 64, ///< of a slab: 8 words, with a set bit for each free region
+  JEMALLOC_EXTENT_SIZE = 16,   ///< the bits below the page size are a serial number
+  JEMALLOC_EXTENT_BITMAP = 64, ///< of a slab: a set bit for each free region, in as many words as the regions need
   JEMALLOC_EXTENT_BYTES = 128,
   JEMALLOC_SLAB_SHIFT = 12, ///< of the slab flag in the first word
   JEMALLOC_CLASS_MASK = 0xFF,
   JEMALLOC_FREE_COUNT_MASK = 0x3FF,
-  JEMALLOC_SLAB_REGIONS = 512, ///< the most regions of a slab
+  JEMALLOC_SLAB_WORDS = 128, ///< the most words of a slab's bitmap, which pages of 64 KiB need
 
   JEMALLOC_ACTIVE = 0,
   JEMALLOC_DIRTY = 1,
@@ -81,10 +81,23 @@ struct lt_jemalloc_record_layout {
   uint8_t stateMask;      ///< of the state after the shift
   uint8_t classShift;     ///< of the size class in the first word
   uint8_t freeCountShift; ///< of the count of free regions in the first word
+  uint8_t pageShift;      ///< log2 of jemalloc's pages
   bool isBefore53;        ///< leaves have no state, large blocks have their class's size, and caches count their blocks
 };
-static const struct lt_jemalloc_record_layout lt_jemalloc_edata = {128, 17, 7, 20, 28, false};
-static const struct lt_jemalloc_record_layout lt_jemalloc_extent_t = {64, 16, 3, 18, 26, true};
+static const struct lt_jemalloc_record_layout lt_jemalloc_edata = {128, 17, 7, 20, 28, 12, false};
+static const struct lt_jemalloc_record_layout lt_jemalloc_extent_t = {64, 16, 3, 18, 26, 12, true};
+/// The same as in 5.3, with pages of 16 and 64 KiB.
+static const struct lt_jemalloc_record_layout lt_jemalloc_edata_16 = {128, 17, 7, 20, 28, 14, false};
+static const struct lt_jemalloc_record_layout lt_jemalloc_edata_64 = {128, 17, 7, 20, 28, 16, false};
+
+/// Returns the bytes of jemalloc's pages.
+static inline uint64_t lt_jemalloc_page(const struct lt_jemalloc_record_layout *layout) {
+  return 1ull << layout->pageShift;
+}
+/// Returns the most regions of a slab: a slab of one page may have regions of 8 bytes.
+static inline uint64_t lt_jemalloc_slab_regions(const struct lt_jemalloc_record_layout *layout) {
+  return lt_jemalloc_page(layout) / 8;
+}
 
 /// A layout of rtree_t. Each entry of the root and of a node is 0 or the address of the next level's table. A leaf has
 /// one entry for each page.
@@ -95,14 +108,14 @@ struct lt_jemalloc_tree_layout {
   uint8_t leafEntry; ///< bytes of a leaf's entry: 8 if a record's address leaves room for its figures, otherwise 16
   const struct lt_jemalloc_record_layout *record;
 };
-enum { JEMALLOC_TREE_LAYOUTS = 4 };
+enum { JEMALLOC_TREE_LAYOUTS = 6, JEMALLOC_TREE_LAYOUTS_OF_X86_64 = 4 };
 /// Layouts for addresses of 48 bits and of 57 bits, first for 5.3, then for earlier releases. The build of jemalloc
-/// chooses the number of bits for the machine that builds it.
+/// chooses the number of bits for the machine that builds it. Larger pages leave fewer bits to the tree.
+/// The last two are for arm64 only.
 static const struct lt_jemalloc_tree_layout lt_jemalloc_tree_layouts[JEMALLOC_TREE_LAYOUTS] = {
-    {0, 18, 18, 8, &lt_jemalloc_edata},
-    {15, 15, 15, 16, &lt_jemalloc_edata},
-    {0, 18, 18, 8, &lt_jemalloc_extent_t},
-    {15, 15, 15, 16, &lt_jemalloc_extent_t},
+    {0, 18, 18, 8, &lt_jemalloc_edata},    {15, 15, 15, 16, &lt_jemalloc_edata},
+    {0, 18, 18, 8, &lt_jemalloc_extent_t}, {15, 15, 15, 16, &lt_jemalloc_extent_t},
+    {0, 17, 17, 8, &lt_jemalloc_edata_16}, {0, 16, 16, 8, &lt_jemalloc_edata_64},
 };
 
 static inline uint64_t lt_jemalloc_root_bytes(const struct lt_jemalloc_tree_layout *layout) {

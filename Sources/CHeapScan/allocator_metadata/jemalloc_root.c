@@ -29,9 +29,9 @@ static bool is_of_page(struct lt_jemalloc_tree *tree, uint64_t word, uint64_t pa
   if (!record || !lt_window_word(&tree->extents, record + JEMALLOC_EXTENT_ADDRESS, &address) ||
       !lt_window_word(&tree->extents, record + JEMALLOC_EXTENT_SIZE, &size) || address >= LT_ALLOCATOR_ADDRESS_LIMIT)
     return false;
-  *first = address >> JEMALLOC_PAGE_SHIFT;
+  *first = address >> layout->pageShift;
   uint64_t distance = (page - *first) & ((1ull << tree->layout->leafBits) - 1);
-  if (distance >= size >> JEMALLOC_PAGE_SHIFT) return false;
+  if (distance >= size >> layout->pageShift) return false;
   return distance || (lt_jemalloc_read_extent(&tree->extents, layout, word, &extent) &&
                       lt_jemalloc_extent_is_consistent(layout, &extent));
 }
@@ -149,7 +149,8 @@ static uint64_t mapped_end(const struct lt_allocator_memory *metadata, uint32_t 
 
 /// Returns the address of the root that contains the word at an address; 0 if there is none. Sets the tree's layout.
 static uint64_t root_with(struct lt_jemalloc_tree *tree, struct image_data *data, uint64_t at, uint64_t word) {
-  for (unsigned i = 0; i < JEMALLOC_TREE_LAYOUTS; i++) {
+  const unsigned count = LT_HAS_VARIABLES_ABOVE ? JEMALLOC_TREE_LAYOUTS : JEMALLOC_TREE_LAYOUTS_OF_X86_64;
+  for (unsigned i = 0; i < count; i++) {
     const struct lt_jemalloc_tree_layout *layout = tree->layout = &lt_jemalloc_tree_layouts[i];
     uint64_t index, bytes = lt_jemalloc_root_bytes(layout), *wordsLeft = &data->wordsLeft[layout->record->isBefore53];
     if (bytes > data->end - data->start) continue;

@@ -130,8 +130,8 @@ struct walk {
 static bool walk_word(void *context, uint64_t index, uint64_t word) {
   struct walk *walk = context;
   struct lt_jemalloc_extent extent;
-  uint64_t page = (walk->leafIndex << walk->tree->layout->leafBits | index) << JEMALLOC_PAGE_SHIFT;
   const struct lt_jemalloc_record_layout *layout = walk->tree->layout->record;
+  uint64_t page = (walk->leafIndex << walk->tree->layout->leafBits | index) << layout->pageShift;
   if (!lt_jemalloc_record_of(layout, word) || page < walk->end) return true;
   if (!lt_jemalloc_read_extent(&walk->tree->extents, layout, word, &extent)) {
     walk->odd++;
@@ -139,7 +139,7 @@ static bool walk_word(void *context, uint64_t index, uint64_t word) {
   }
   // The words of an extent's first and last page lead to its record. In a slab, the words of all pages do so. Only the
   // first page's word is used.
-  if ((extent.address & ~(uint64_t)(LT_ALLOCATOR_PAGE - 1)) != page) return true;
+  if ((extent.address & ~(lt_jemalloc_page(layout) - 1)) != page) return true;
   walk->end = page + extent.bytes;
   LT_CHECK(walk->end > page);
   walk->extent(walk->context, &extent);
@@ -186,9 +186,9 @@ bool lt_jemalloc_tree_block(struct lt_jemalloc_tree *tree, uint64_t root, uint64
   struct lt_jemalloc_extent extent;
   const struct lt_jemalloc_record_layout *layout = tree->layout->record;
   if (address >= LT_ALLOCATOR_ADDRESS_LIMIT || reach > address) return false;
-  uint64_t lowest = (address - reach) >> JEMALLOC_PAGE_SHIFT, word = 0;
+  uint64_t lowest = (address - reach) >> layout->pageShift, word = 0;
   // The inner pages of a large extent have no words.
-  for (uint64_t page = address >> JEMALLOC_PAGE_SHIFT;; page--) {
+  for (uint64_t page = address >> layout->pageShift;; page--) {
     if (word_of_page(tree, root, page, &word) && lt_jemalloc_read_extent(&tree->extents, layout, word, &extent) &&
         extent.address <= address && address - extent.address < extent.bytes)
       break;

@@ -6,7 +6,8 @@
 
 enum {
   WINDOW = 64 << 10,
-  /// The number of pages, from the start of a mapping, that are searched for an aligned block that was moved.
+  /// The number of the kernel's pages, from the start of a mapping, that are searched for an aligned block that was
+  /// moved.
   NEAR_PAGES = 16,
 };
 /// The most bytes of memory that are searched.
@@ -17,6 +18,7 @@ struct search {
   const struct lt_glibc_arena_layout *layout;
   struct lt_word_window window, near, far;
   struct lt_growing_list *chunks;
+  uint64_t page; ///< bytes of the kernel's pages: mappings begin and end at multiples of this
   uint64_t left;
 };
 
@@ -30,10 +32,10 @@ static struct lt_mapped_chunk chunk_of(const struct search *s, uint64_t address,
   return (struct lt_mapped_chunk){address, size, size - s->layout->mappedLost};
 }
 
-/// True if a chunk ends where a mapping may end, and not after `end`.
-static bool ends_mapping(const struct search *s, uint64_t address, uint64_t size, uint64_t offset, uint64_t end) {
+/// True if a chunk's mapping begins and ends where a mapping may, and does not end after `end`.
+static bool is_mapping(const struct search *s, uint64_t address, uint64_t size, uint64_t offset, uint64_t end) {
   return size >= GLIBC_MIN_CHUNK && address < end && size <= end - address &&
-         ((offset + size + s->layout->mappedTrailer) & (LT_ALLOCATOR_PAGE - 1)) == 0;
+         ((address - offset) & (s->page - 1)) == 0 && ((offset + size + s->layout->mappedTrailer) & (s->page - 1)) == 0;
 }
 
 /// Replaces `chunk` by the chunk at an offset in the mapping that begins at `start`, if there is one.
@@ -45,7 +47,7 @@ static void move_to(struct search *s, struct lt_word_window *window, uint64_t st
     return;
   uint64_t size = head & ~(uint64_t)GLIBC_CHUNK_FLAGS;
   if (offset_of(s, before) == offset && (head & GLIBC_CHUNK_FLAGS) == GLIBC_IS_MAPPED &&
-      ends_mapping(s, address, size, offset, end))
+      is_mapping(s, address, size, offset, end))
     *chunk = chunk_of(s, address, size);
 }
 
@@ -55,17 +57,17 @@ static void move_to(struct search *s, struct lt_word_window *window, uint64_t st
 /// only to a page.
 static void move_to_aligned(struct search *s, uint64_t end, struct lt_mapped_chunk *chunk) {
   uint64_t start = chunk->address, size = chunk->size, block = start + GLIBC_CHUNK_MEMORY;
-  for (uint64_t place = 2 * GLIBC_ALIGNMENT; place < LT_ALLOCATOR_PAGE; place *= 2)
+  for (uint64_t place = 2 * GLIBC_ALIGNMENT; place < s->page; place *= 2)
     move_to(s, &s->near, start, place - GLIBC_CHUNK_MEMORY, end, chunk);
-  for (uint64_t place = LT_ALLOCATOR_PAGE; place <= NEAR_PAGES * LT_ALLOCATOR_PAGE; place += LT_ALLOCATOR_PAGE)
+  for (uint64_t place = s->page; place <= NEAR_PAGES * s->page; place += s->page)
     move_to(s, &s->near, start, place - GLIBC_CHUNK_MEMORY, end, chunk);
   // The mapping was made with room for the alignment, so it is larger.
-  for (uint64_t alignment = NEAR_PAGES * LT_ALLOCATOR_PAGE; alignment < size; alignment *= 2)
+  for (uint64_t alignment = NEAR_PAGES * s->page; alignment < size; alignment *= 2)
     move_to(s, &s->far, start, lt_round_up(block, alignment) - GLIBC_CHUNK_MEMORY - start, end, chunk);
 }
 
-/// Finds the mapped chunk whose header is in a page. Few places are possible, since the block is aligned to a power of
-/// two.
+/// Finds the mapped chunk whose header is in LT_ALLOCATOR_PAGE bytes from `page` on. Few places are possible, since the
+/// block is aligned to a power of two.
 static bool chunk_in_page(struct search *s, uint64_t page, struct lt_address_range range,
                           struct lt_mapped_chunk *chunk) {
   static const uint16_t OFFSETS[] = {0, 16, 48, 112, 240, 496, 1008, 2032, 4080};
@@ -76,11 +78,11 @@ static bool chunk_in_page(struct search *s, uint64_t page, struct lt_address_ran
     uint64_t size = head & ~(uint64_t)GLIBC_CHUNK_FLAGS;
     before = offset_of(s, before);
     if ((head & GLIBC_CHUNK_FLAGS) != GLIBC_IS_MAPPED || (before & 15)) continue;
-    // `before` is the offset from the start of the mapping. It is less than a page, except with alignments above a
-    // page.
+    // `before` is the offset from the start of the mapping. It is less than 4,096, except with alignments above
+    // that.
     if (before != OFFSETS[i] && !(OFFSETS[i] == 4080 && (before & 4095) == 4080 && before <= address - range.start))
       continue;
-    if (!ends_mapping(s, address, size, before, range.end)) continue;
+    if (!is_mapping(s, address, size, before, range.end)) continue;
     *chunk = chunk_of(s, address, size);
     if (before == 0) move_to_aligned(s, range.end, chunk);
     return true;
@@ -111,8 +113,9 @@ static void search_range(struct search *s, struct lt_address_range range) {
 bool lt_glibc_find_mapped_chunks(const struct lt_allocator_memory *metadata, const struct lt_glibc_arena_layout *layout,
                                  const struct lt_growing_list *taken, struct lt_growing_list *chunks) {
   struct search s = {.metadata = metadata, .layout = layout, .chunks = chunks, .left = SEARCH_LIMIT};
+  s.page = lt_allocator_page_size(metadata);
   bool hasRoom = lt_word_window_init(&s.window, metadata, WINDOW) &&
-                 lt_word_window_init(&s.near, metadata, (NEAR_PAGES + 1) * LT_ALLOCATOR_PAGE) &&
+                 lt_word_window_init(&s.near, metadata, (NEAR_PAGES + 1) * s.page) &&
                  lt_word_window_init(&s.far, metadata, LT_ALLOCATOR_PAGE);
   size_t index = 0;
   for (uint32_t i = 0; hasRoom && i < metadata->regionCount; i++) {

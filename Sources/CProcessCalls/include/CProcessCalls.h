@@ -14,10 +14,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// A thread that another process is to create. Contains the registers for the call of clone, and the address of the
-/// `syscall` instruction. All addresses are in that process.
+/// A thread that another process is to create. Contains the arguments of clone, and the address of the system call
+/// instruction. All addresses are in that process.
 struct lt_thread_order {
-  uint64_t call; ///< address of a `syscall` instruction; the code after it starts the new thread from its stack
+  uint64_t call; ///< address of a system call instruction; the code after it starts the new thread from its stack
   uint64_t flags;
   uint64_t stack;
   uint64_t threadWord; ///< where the kernel writes the thread's number, and 0 when the thread has ended
@@ -28,9 +28,9 @@ struct lt_thread_order {
 /// is stopped for a moment. It calls clone with every signal blocked, and then resumes its own call.
 ///
 /// `thread` is the kernel's number of the thread to stop. Returns 0 or −errno. −EPERM: tracing is not allowed. −EAGAIN:
-/// the thread is not in a system call. −EFAULT: there is no `syscall` instruction. −EBUSY: the thread is already
+/// the thread is not in a system call. −EFAULT: there is no such instruction. −EBUSY: the thread is already
 /// stopped, is limited by a seccomp filter, or does not stop in time. Blocks for up to a second, and then until the
-/// thread has made the call. Only on Linux on x86-64; −ENOSYS elsewhere.
+/// thread has made the call. Only on Linux on x86-64 and arm64; −ENOSYS elsewhere.
 int lt_order_thread(pid_t thread, const struct lt_thread_order *order);
 
 /// Atomically changes a word in shared memory from `expected` to `desired`. Returns false if the word has another

@@ -58,9 +58,17 @@ enum lt_thread_state {
   LT_THREAD_NOT_MET, ///< did not stop in time, so its registers are unknown
 };
 
-/// General registers in the order of DWARF's numbers (System V ABI, AMD64: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp,
-/// r8 to r15).
-enum { LT_GENERAL_REGISTERS = 16, LT_THREAD_NAME_SIZE = 16 };
+/// General registers of this processor in the order of DWARF's numbers. x86-64: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp,
+/// r8 to r15 (System V ABI, AMD64). arm64: x0 to x30, sp (DWARF for the Arm 64-bit Architecture).
+#if defined(__aarch64__)
+enum { LT_GENERAL_REGISTERS = 32 };
+#else
+enum { LT_GENERAL_REGISTERS = 16 };
+#endif
+enum { LT_THREAD_NAME_SIZE = 16 };
+
+/// The first argument of a call that has lost it: on arm64, the result of a call replaces its first argument.
+#define LT_UNKNOWN_ARGUMENT (~0ull)
 
 struct lt_copied_thread {
   pid_t thread; ///< its number in the caller's PID namespace
@@ -68,8 +76,11 @@ struct lt_copied_thread {
   uint64_t general[LT_GENERAL_REGISTERS];
   uint64_t programCounter;
   uint64_t stackPointer;
-  uint64_t threadPointer; ///< fs_base
-  int64_t call;           ///< the number of the thread's system call; −1 if it is in none
+  uint64_t threadPointer;   ///< x86-64: fs_base; arm64: tpidr_el0
+  int64_t call;             ///< the number of the thread's system call; −1 if it is in none
+  uint64_t callInstruction; ///< address of the instruction that made the call; 0 if the thread is in none
+  int64_t result;           ///< the call's result so far; see LT_RESTART and the numbers after it
+  uint64_t firstArgument;   ///< the call's first argument; or LT_UNKNOWN_ARGUMENT
   char name[LT_THREAD_NAME_SIZE];
 };
 
@@ -96,7 +107,7 @@ struct lt_process_copy {
 /// A guardian process does the work. If the caller ends for any reason, the guardian resumes the threads and ends the
 /// copy. The copy never runs: it is traced, has no descriptors, and the kernel kills it when the guardian ends. The
 /// copy's end sends no signal to the target, and the target's own calls of `wait` do not see the copy. Returns 0, an
-/// lt_copy_error or −errno. `copy` must be ended only if the result is 0. Only on Linux on x86-64;
+/// lt_copy_error or −errno. `copy` must be ended only if the result is 0. Only on Linux on x86-64 and arm64;
 /// LT_COPY_OTHER_MACHINE elsewhere.
 int lt_process_copy_begin(pid_t process, const struct lt_copy_options *options, struct lt_process_copy *copy);
 

@@ -1,4 +1,5 @@
-// The part of a trace file's header page that is written once. Chunks follow the page until the end of the file.
+// The part of a trace file's header page that is written once. This page has LT_TRACE_HEADER_SIZE bytes, whatever the
+// kernel's page size is. Chunks follow it until the end of the file.
 
 #ifndef LEAKTRACE_TRACE_HEADER_H
 #define LEAKTRACE_TRACE_HEADER_H
@@ -65,7 +66,7 @@ struct lt_trace_header {
   uint16_t machine;    ///< LT_MACHINE_…, which is e_machine of the traced program
   uint8_t pointerSize;
   uint8_t clockKind;
-  uint32_t pageSize;
+  uint32_t pageSize; ///< bytes of the kernel's pages: 4,096, 16,384 or 65,536; 0 means 4,096
   uint32_t processID;
   uint32_t parentProcessID;
   uint64_t traceID;        ///< random; equal in a trace and its live file

@@ -1,6 +1,6 @@
 // The live file contains the records of threads since their last sealed chunk. It is mapped shared, so the records
-// survive the process. A header page comes first, then slots of liveSlotSize bytes. The file is removed when the trace
-// is closed.
+// survive the process. A header of headerSize bytes comes first, then slots of liveSlotSize bytes. The file is removed
+// when the trace is closed.
 
 #ifndef LEAKTRACE_TRACE_LIVE_FILE_H
 #define LEAKTRACE_TRACE_LIVE_FILE_H
@@ -39,11 +39,14 @@ struct lt_live_header {
   uint64_t servingStack; ///< stack pointer of the new thread
   uint64_t servingThreadPointer;
   uint64_t servingWord; ///< the address of `servingThread`
+  uint32_t headerSize;  ///< offset of the first slot; 0 in older files, which means LT_LIVE_HEADER_SIZE
+  uint32_t reserved;
 };
 _Static_assert(offsetof(struct lt_live_header, snapshotSignal) == 32, "layout");
 _Static_assert(offsetof(struct lt_live_header, servingThread) == 56, "layout");
-_Static_assert(sizeof(struct lt_live_header) == 104, "layout");
+_Static_assert(sizeof(struct lt_live_header) == 112, "layout");
 
+/// The smallest offset of the first slot. A recorder whose kernel may have larger pages leaves more room.
 #define LT_LIVE_HEADER_SIZE 4096u
 /// LT_SWITCH_SNAPSHOT: the next hook of any thread takes the requested snapshot, and sets LT_SWITCH_RECORD again.
 enum { LT_SWITCH_RECORD = 0, LT_SWITCH_PAUSED = 1, LT_SWITCH_SNAPSHOT = 2 };

@@ -131,6 +131,8 @@ struct lt_memory_part {
   uint32_t part;     ///< from 0
 };
 _Static_assert(sizeof(struct lt_memory_part) == 8, "layout");
+/// Bytes of an image's page, whatever the kernel's page size is. A page of the kernel with 16 or 64 KiB is several
+/// pages of the image.
 #define LT_MEMORY_PAGE 4096u
 #define LT_MEMORY_PAGE_WORDS 512u
 

@@ -11,13 +11,19 @@
 #include "arch/unwind_row.h"
 
 // The folder defines these static functions and constants:
+// - lt_page_size: returns the bytes of the kernel's pages. LT_PAGE_LIMIT: the largest page size of any kernel. Files
+// and
+//   mappings whose layout must suit all kernels use multiples of the limit;
 // - LT_ADDRESS_BITS, LT_RED_ZONE, LT_ELF_MACHINE, LT_FIRST_GLIBC, LT_AUDIT_ARCHITECTURE, LT_RELOCATION_*;
 // - lt_syscall6: makes a system call, and returns the kernel's result unchanged;
 // - lt_ticks_ordered: reads the processor's ticks after all earlier loads are done. So after a thread has seen another
 //   thread's write, its next event is not earlier than the writer's event;
 // - lt_ticks_unordered: reads the ticks without this order, and does not wait for loads;
 // - lt_is_zero_byte: returns true if a byte is 0, with one instruction that acts as a relaxed load;
-// - lt_load_first: loads a word that another thread may store, before all later loads;
+// - lt_load_first: loads a word that another thread may store, before the processor makes later loads. The compiler
+//   must be kept from moving them;
+// - LT_KEEPS_LOAD_ORDER: true if a load never returns an older value than an earlier load of the same thread allows;
+// - LT_MAY_PATCH_RUNNING_CODE: true if a jump may replace an empty function while other threads may call it;
 // - lt_is_simulated: returns true if Valgrind runs the program. Valgrind ends a program at a kind of clone that
 //   Valgrind does not know;
 // - lt_subtract: subtracts in memory, with one instruction. Returns true if the result is above 0. A negative result

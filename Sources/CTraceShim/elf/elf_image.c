@@ -339,8 +339,7 @@ bool lt_loaded_image_is_relocated(const struct lt_loaded_image *image) {
 // --- binding ---------------------------------------------------------------------------------------------------------
 
 void lt_loaded_image_replace(const struct lt_loaded_image *image, void **place, void *address) {
-  enum { PAGE = 4096 };
-  uintptr_t page = (uintptr_t)place & -(uintptr_t)PAGE;
+  uintptr_t page = lt_page_start((uintptr_t)place);
   bool isReadOnly = false;
   LT_CHECK((uintptr_t)place % sizeof(void *) == 0);
   LT_CHECK(lt_loaded_image_is_writable(image, (uintptr_t)place));
@@ -348,13 +347,14 @@ void lt_loaded_image_replace(const struct lt_loaded_image *image, void **place, 
     const ElfW(Phdr) *p = &image->programHeaders[i];
     uintptr_t start = image->bias + p->p_vaddr;
     // A page that is only partly in the read-only part stays writable: the loader does not protect it.
-    if (p->p_type == PT_GNU_RELRO && (uintptr_t)place >= start &&
-        (uintptr_t)place < ((start + p->p_memsz) & -(uintptr_t)PAGE))
+    if (p->p_type == PT_GNU_RELRO && (uintptr_t)place >= start && (uintptr_t)place < lt_page_start(start + p->p_memsz))
       isReadOnly = true;
   }
-  if (isReadOnly && !lt_protect((void *)page, PAGE, true)) return;
+  if (isReadOnly && !lt_protect((void *)page, lt_page_size(), true)) return;
+  // Release: the caller has set all that the function at `address` uses. On a processor that reorders loads, the caller
+  // must also have called lt_order_threads, since callers load the word plainly.
   __atomic_store_n(place, address, __ATOMIC_RELEASE);
-  if (isReadOnly) lt_protect((void *)page, PAGE, false);
+  if (isReadOnly) lt_protect((void *)page, lt_page_size(), false);
 }
 
 void lt_loaded_image_show_references(const struct lt_loaded_image *image,

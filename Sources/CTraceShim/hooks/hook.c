@@ -56,6 +56,7 @@ uint64_t lt_sample_period;
 
 static struct {
   uint64_t seed;
+  // Counters and times. They need no order: an exchange elects the thread that does the work.
   _Atomic uint64_t threadCount, fullTables;
   _Atomic uint64_t firstLeft;                ///< number of the next allocations that are all sampled
   _Atomic uint64_t nextTotals;               ///< CLOCK_MONOTONIC
@@ -156,11 +157,10 @@ static bool is_sampled(uint64_t size, bool *isCertain) {
 
 /// True if samples are taken in this process now. If not, sets when the thread checks again.
 static bool is_on(void) {
-  bool isOn = atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) != LT_HOOKS_OFF && lt_process_is_ours() &&
-              lt_trace_is_writable();
-  if (isOn && LT_UNLIKELY(atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_SNAPSHOT))
-    lt_snapshot_at_switch();
-  isOn = isOn && atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_RECORD;
+  // Sequentially consistent: comes after lt_set_inside, and pairs with the store in lt_hooks_set.
+  bool isOn = atomic_load(&lt_hook_mode) != LT_HOOKS_OFF && lt_process_is_ours() && lt_trace_is_writable();
+  if (isOn && LT_UNLIKELY(lt_pause_state() == LT_SWITCH_SNAPSHOT)) lt_snapshot_at_switch();
+  isOn = isOn && lt_pause_state() == LT_SWITCH_RECORD;
   if (!isOn) {
     *until_sample() =
         atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF ? LOOK_AGAIN : lt_sample_period;
@@ -176,9 +176,8 @@ LT_NOINLINE void lt_light_allocated(void *block, size_t size, struct lt_hook_fra
     lt_tls.untilKeptSample += size;
   }
   if (lt_tls.hookDepth) return; // in a signal handler that interrupted the recorder: skip this check
-  lt_tls.hookDepth = 1;
   LT_CHECK(lt_sample_period > 0);
-  __asm__ volatile("" ::: "memory");
+  lt_set_inside();
   if (is_on()) {
     bool isCertain;
     if (is_sampled(size, &isCertain)) take(block, size, isCertain, frame);

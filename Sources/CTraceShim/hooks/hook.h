@@ -38,7 +38,8 @@
 #define LT_EXPORT __attribute__((visibility("default")))
 #endif
 
-/// Returns the next definition of a function. Looks it up at the first use.
+/// Returns the next definition of a function. Looks it up at the first use. Relaxed: each thread that looks it up gets
+/// the same address.
 #define NEXT(name)                                                     \
   ({                                                                   \
     static _Atomic(void *) found_;                                     \
@@ -174,7 +175,7 @@ LT_HOOKED_SWIFT_FUNCTIONS(SET_SYMBOL)
 // Records events of Swift objects, for hooks that are called with a reference.
 
 /// One of the LT_ARC_ constants: whether and how retains and releases are recorded. Set before hooks are on. LT_ARC_OFF
-/// while sampling.
+/// while sampling. Read plainly: lt_order_threads and lt_hooks_set publish the first value.
 extern uint8_t lt_arc_mode __attribute__((visibility("hidden")));
 
 /// The address of the object that a reference points to. Clears the mark bits, which references to native strings,
@@ -209,7 +210,8 @@ extern uint8_t lt_arc_mode __attribute__((visibility("hidden")));
 // Samples calls of the allocator. Hooks call these functions when a call may have to be sampled.
 
 /// The average number of bytes from one sample to the next. If 0, all calls are recorded instead. Set before hooks are
-/// on, and again if the trace reaches its limit.
+/// on, and again if the trace reaches its limit. Read plainly: a hook that still reads 0 then writes an event after the
+/// limit, which readers skip.
 extern uint64_t lt_sample_period __attribute__((visibility("hidden")));
 
 /// Counts an allocation's bytes. True if no sampling check is due within these bytes. Then the hook only needs to call

@@ -9,7 +9,9 @@
 #include "hooks/malloc_hooks.h"
 #include "hooks/swift_hooks.h"
 #include "hooks/table_binding.h"
+#include "image/thread_stop.h"
 #include "os/os.h"
+#include "os/thread_barrier.h"
 #include "process/lifecycle.h"
 #include "process/thread_entry.h"
 #include "record/definitions.h"
@@ -144,8 +146,8 @@ struct image {
 static struct {
   struct rendezvous *loader;
   bool isOn, isPatched;
-  bool bindsTables; ///< whether tables in the program's namespace are bound
-  _Atomic bool isOver;
+  bool bindsTables;    ///< whether tables in the program's namespace are bound
+  _Atomic bool isOver; ///< needs no order: an event that has begun may go on
   struct image *images;
   uint32_t imageCount, passes;                         ///< at most IMAGE_LIMIT images; the loader's lock guards both
   const struct rendezvous *spaces[LT_NAMESPACE_LIMIT]; ///< the namespaces with a Swift runtime
@@ -209,6 +211,8 @@ static bool take(const struct rendezvous *space) {
   bool isFound = lt_namespace_malloc_find((unsigned)number, all, count);
   lt_unmap(all, SPACE_IMAGE_LIMIT * sizeof *all);
   if (isFound) watch.spaces[number] = space;
+  // As in lt_loader_watch_begin: the hooks of the namespace use the functions that were found.
+  if (isFound && !LT_KEEPS_LOAD_ORDER) lt_order_threads();
   return isFound;
 }
 
@@ -369,6 +373,7 @@ void lt_loader_watch_undo(void) {
 static void lt_on_loader_event(void) __attribute__((used));
 static void lt_on_loader_event(void) {
   // A signal handler may load images during this call, and another thread may load images while the recording begins.
+  // The exchange pairs with the store of false. The loader's lock orders most calls already.
   static _Atomic bool isLooking;
   if (atomic_load_explicit(&watch.isOver, memory_order_relaxed) || atomic_exchange(&isLooking, true)) return;
   uint32_t before = watch.imageCount, hint = 0, seen = 0;
@@ -462,7 +467,9 @@ static void begin(void) {
   lt_swift_relatives_settle();
   if (!watch.images || !watch.loader || !watch.loader->base.r_brk) return;
   uint32_t before = watch.passes;
-  if (!watch.isPatched) watch.isPatched = patch_r_brk(watch.loader->base.r_brk);
+  // Other threads may enter the loader at any time.
+  bool mayPatch = LT_MAY_PATCH_RUNNING_CODE || !lt_own_threads_has_others();
+  if (!watch.isPatched && mayPatch) watch.isPatched = patch_r_brk(watch.loader->base.r_brk);
   // Check that the jump works: a processor emulator may still run its copy of the old code.
   if (watch.isPatched) ((void (*)(void))watch.loader->base.r_brk)();
   watch.isOn = watch.passes > before;
@@ -471,6 +478,9 @@ static void begin(void) {
 void lt_loader_watch_begin(bool tables) {
   watch.bindsTables = tables;
   atomic_store(&watch.isOver, false);
+  // The program calls the bound hooks through plain loads. The hooks then load settings and functions, without an
+  // order.
+  if (tables && !LT_KEEPS_LOAD_ORDER) lt_order_threads();
   begin();
   struct lt_image_observer observer = {.came = came, .went = went, .changed = lt_swift_relatives_settle};
   if (watch.isOn) observer = (struct lt_image_observer){.showElsewhere = show_elsewhere};

@@ -131,15 +131,14 @@ ALLOCATOR_HOOK void *lt_hook_memalign(size_t alignment, size_t size) {
 }
 
 ALLOCATOR_HOOK void *lt_hook_valloc(size_t size) {
-  if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate(size, 4096);
+  if (!NEXT_IS_KNOWN) return lt_bootstrap_allocate(size, lt_page_size());
   void *block = lt_next.valloc(size);
   RECORD_ALLOCATION(LT_OP_VALLOC, block, size);
   return block;
 }
 
 ALLOCATOR_HOOK void *lt_hook_pvalloc(size_t size) {
-  if (!NEXT_IS_KNOWN)
-    return size > LT_BOOTSTRAP_SIZE ? NULL : lt_bootstrap_allocate((size + 4095) & ~(size_t)4095, 4096);
+  if (!NEXT_IS_KNOWN) return size > LT_BOOTSTRAP_SIZE ? NULL : lt_bootstrap_allocate(lt_page_end(size), lt_page_size());
   void *block = lt_next.pvalloc(size);
   RECORD_ALLOCATION(LT_OP_PVALLOC, block, size);
   return block;

@@ -67,7 +67,7 @@ typedef long system_call(long, long, long, long, long, long, long);
 typedef int process_control(int, unsigned long, unsigned long, unsigned long, unsigned long);
 
 static struct {
-  _Atomic bool isBeginningForbidden;
+  _Atomic bool isBeginningForbidden; ///< needs no order: no other data depends on it
   system_call *nextSyscall;
   process_control *nextControl;
 } filters;
@@ -79,7 +79,7 @@ static bool lt_filter_allows_beginning(void) { return !atomic_load(&filters.isBe
 static bool is_readable(const void *from, size_t size) {
   if (!from) return false;
   uintptr_t first = (uintptr_t)from, last = first + size - sizeof(uint64_t);
-  for (uintptr_t at = first; at < last; at = (at & ~(uintptr_t)4095) + 4096)
+  for (uintptr_t at = first; at < last; at = lt_page_start(at) + lt_page_size())
     if (!lt_is_readable(at)) return false;
   return lt_is_readable(last);
 }
@@ -474,7 +474,7 @@ struct handler {
 enum { HANDLER_LIMIT = 1 << 15 };
 static struct {
   struct handler *list;
-  _Atomic uint32_t count;
+  _Atomic uint32_t count; ///< gives out entries. The C library's lock publishes an entry to the thread that ends
 } exitHandlers;
 
 static void run_wrapped(void *context) {

@@ -28,6 +28,7 @@
 
 enum { TEXT_LIMIT = 255 };
 
+/// Counters, which need no order.
 static struct { _Atomic uint64_t scope, expectation, repetition; } lastNumbers;
 
 /// Appends the text. A text longer than TEXT_LIMIT is cut there, or before the character that would be cut in two.

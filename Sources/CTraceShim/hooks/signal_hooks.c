@@ -45,8 +45,8 @@ static struct {
   int (*nextSigaction)(int, const struct sigaction *, struct sigaction *);
   bool isOn;
   int request;
-  int round; ///< 0: none
-  _Atomic uint64_t endingSince;
+  int round;                      ///< 0: none
+  _Atomic uint64_t endingSince;   ///< the exchange elects one thread
   _Atomic uint64_t handledBefore; ///< a bit for each signal that lt_snapshot_before_end has seen
 } snapshotSignals;
 
@@ -304,6 +304,7 @@ enum {
 /// A bit for each non-blocking signal descriptor that was made for SIGTERM or SIGINT. Blocking descriptors are left
 /// out: the recorder could not leave a process while a thread waits in a hook. A descriptor's number may belong to
 /// another file by now.
+/// Needs no order: the program itself orders the use of a descriptor after its creation.
 static _Atomic uint64_t watched[DESCRIPTORS / WORD_BITS];
 
 static bool is_watched(int descriptor) {

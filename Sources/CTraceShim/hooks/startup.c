@@ -147,8 +147,8 @@ LT_EXPORT void leaktrace_detach_visited(const char *unused, int *result);
 
 enum { SETTING_LIMIT = 32, TEXT_SIZE = 16 << 10 };
 static struct {
-  _Atomic bool isAtWork;
-  bool isAttached; ///< hooks are in place. Changes only while `isAtWork`
+  _Atomic bool isAtWork; ///< the exchange to true pairs with the store of false
+  bool isAttached;       ///< hooks are in place. Changes only while `isAtWork`
 } attachment;
 
 /// Reads the settings from lines of `NAME=value`. False if there are too many lines.

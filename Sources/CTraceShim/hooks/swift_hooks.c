@@ -6,6 +6,7 @@
 #include "elf/elf_image.h"
 #include "hooks/hook.h"
 #include "os/os.h"
+#include "os/thread_barrier.h"
 #include "process/lifecycle.h"
 #include "record/trace_file.h"
 #include "swift/swift_runtime.h"
@@ -142,6 +143,9 @@ struct hooks {
 static const struct hooks hooks[] = {EACH_RUNTIME(HOOKS_ROW)};
 _Static_assert(sizeof hooks / sizeof *hooks == LT_SWIFT_RUNTIME_LIMIT, "a row each");
 
+/// Stores a word that the runtime loads plainly. Release: comes after all earlier stores.
+#define PUBLISH(place, value) __atomic_store_n((place), (value), __ATOMIC_RELEASE)
+
 /// Puts the set of hooks `number` into a runtime's pointers. `number` is below LT_SWIFT_RUNTIME_LIMIT. `lt_arc_mode`
 /// decides whether retains and releases are hooked.
 static void lt_swift_hooks_install(unsigned number, const struct lt_swift_runtime *r) {
@@ -152,32 +156,33 @@ static void lt_swift_hooks_install(unsigned number, const struct lt_swift_runtim
   originals[number].places = *r;
   originals[number].retainAdapter = r->retainAdapter ? *r->retainAdapter : NULL;
   originals[number].isHooked = *r->isHooked;
-  // From here on other threads may use the pointers.
-  atomic_thread_fence(memory_order_seq_cst);
-  if (r->retainAdapter) *r->retainAdapter = lt_arc_mode == LT_ARC_OFF ? hook->retainOnly : hook->retain;
-  else if (!r->retainsDirectly) *r->retain = hook->retainFromAdapter;
-  else if (lt_arc_mode != LT_ARC_OFF) *r->retain = hook->retain;
-  *r->allocObject = hook->allocObject;
+  // From here on other threads may use the pointers. They load a pointer, and then `runtimes`, without an order.
+  if (LT_KEEPS_LOAD_ORDER) atomic_thread_fence(memory_order_seq_cst);
+  else lt_order_threads();
+  if (r->retainAdapter) PUBLISH(r->retainAdapter, lt_arc_mode == LT_ARC_OFF ? hook->retainOnly : hook->retain);
+  else if (!r->retainsDirectly) PUBLISH(r->retain, hook->retainFromAdapter);
+  else if (lt_arc_mode != LT_ARC_OFF) PUBLISH(r->retain, hook->retain);
+  PUBLISH(r->allocObject, hook->allocObject);
   if (lt_arc_mode == LT_ARC_OFF) return;
-  *r->retain_n = hook->retain_n;
-  *r->release = hook->release;
-  *r->release_n = hook->release_n;
-  *r->tryRetain = hook->tryRetain;
-  *r->isHooked = 1;
+  PUBLISH(r->retain_n, hook->retain_n);
+  PUBLISH(r->release, hook->release);
+  PUBLISH(r->release_n, hook->release_n);
+  PUBLISH(r->tryRetain, hook->tryRetain);
+  PUBLISH(r->isHooked, 1);
 }
 
 /// Restores the pointers of the runtime that has the set of hooks `number`. Threads may still be inside the hooks.
 static void lt_swift_hooks_remove(unsigned number) {
   const struct calls *runtime = &runtimes[number];
   const struct lt_swift_runtime *r = &originals[number].places;
-  *r->isHooked = originals[number].isHooked;
-  if (r->retainAdapter) *r->retainAdapter = originals[number].retainAdapter;
-  *r->allocObject = runtime->allocObject;
-  *r->retain = runtime->retain;
-  *r->retain_n = runtime->retain_n;
-  *r->release = runtime->release;
-  *r->release_n = runtime->release_n;
-  *r->tryRetain = runtime->tryRetain;
+  PUBLISH(r->isHooked, originals[number].isHooked);
+  if (r->retainAdapter) PUBLISH(r->retainAdapter, originals[number].retainAdapter);
+  PUBLISH(r->allocObject, runtime->allocObject);
+  PUBLISH(r->retain, runtime->retain);
+  PUBLISH(r->retain_n, runtime->retain_n);
+  PUBLISH(r->release, runtime->release);
+  PUBLISH(r->release_n, runtime->release_n);
+  PUBLISH(r->tryRetain, runtime->tryRetain);
 }
 
 // === runtimes ========================================================================================================
@@ -339,13 +344,15 @@ struct answer {
 };
 enum { ANSWER_LIMIT = 4096, PLACE_COUNT = 1024 };
 static struct {
-  _Atomic(struct answer *) all, places[PLACE_COUNT];
+  _Atomic(struct answer *) all, places[PLACE_COUNT]; ///< an entry is written before its place gets its address
+  /// `count` gives out entries. `generation` changes before `next` does, and after the loader has changed its list
   _Atomic uint32_t count, generation;
 } answers;
 
 static void *function_for(uintptr_t caller, unsigned index) {
   _Atomic(struct answer *) *place = &answers.places[((caller + index) * LT_HASH_MULTIPLIER) >> 54];
   uint32_t now = atomic_load(&answers.generation);
+  // Acquire: pairs with the release below.
   struct answer *known = atomic_load_explicit(place, memory_order_acquire);
   if (known && known->caller == caller && known->index == index && known->generation == now) return known->function;
   void *function = find(caller, index);
@@ -358,6 +365,7 @@ static void *function_for(uintptr_t caller, unsigned index) {
       all && atomic_load(&answers.count) < ANSWER_LIMIT ? atomic_fetch_add(&answers.count, 1) : ANSWER_LIMIT;
   if (number < ANSWER_LIMIT) {
     all[number] = (struct answer){caller, index, now, function};
+    // Release: pairs with the acquire above.
     atomic_store_explicit(place, &all[number], memory_order_release);
   }
   return function;
@@ -379,8 +387,16 @@ static LT_ALWAYS_INLINE uintptr_t caller_of_hook(const uintptr_t *frame) {
 EACH_FUNCTION(LEAD)
 
 #define LEADING(result, name, symbol, parameters, arguments) .name = lead_##name,
-/// The functions that the hooks call.
+/// The functions that the hooks call. A hook loads one pointer plainly. Every value that it can find there is valid, so
+/// the load needs no order.
 static struct functions next = {EACH_FUNCTION(LEADING)};
+
+/// Replaces the pointers one by one, since hooks may be loading them.
+static void set_next(const struct functions *found) {
+#define SET_NEXT(result, name, symbol, parameters, arguments) PUBLISH(&next.name, found->name);
+  EACH_FUNCTION(SET_NEXT)
+#undef SET_NEXT
+}
 
 /// The number of images that define such functions, and the functions of the first.
 struct definers {
@@ -411,12 +427,12 @@ void lt_swift_relatives_settle(void) {
   for (unsigned i = 0; i < FUNCTION_COUNT; i++) isWhole &= definers.functions[i] != NULL;
   if (isWhole) memcpy(&found, definers.functions, sizeof found);
   atomic_fetch_add(&answers.generation, 1);
-  next = found;
+  set_next(&found);
 }
 
 void lt_swift_relatives_unsettle(void) {
   atomic_fetch_add(&answers.generation, 1);
-  next = (struct functions) { EACH_FUNCTION(LEADING) };
+  set_next(&(struct functions) { EACH_FUNCTION(LEADING) });
 }
 
 // --- hooks -----------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@
 #include "sampling/sampler.h"
 #include "swift/swift_runtime.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
@@ -325,17 +326,24 @@ struct image {
   const struct lt_snapshot_region *first, *last;
 };
 
+/// True if a region has the beginning of an image. Images may be adjacent, above all if the kernel has large pages.
+static bool begins_image(const struct lt_snapshot_region *region) {
+  uint64_t word = 0;
+  return (region->flags & LT_REGION_READABLE) && lt_read_bytes(&lt_own_memory, region->start, &word, sizeof word) &&
+         memcmp(&word, ELFMAG, SELFMAG) == 0;
+}
+
 /// Finds the image that contains a function. Returns false if the address is not in a mapped file.
 static bool find_image(uintptr_t function, struct image *image) {
   const struct lt_block_list *list = writer.list;
   const struct lt_snapshot_region *code = region_from(function);
   if (!code || function < code->start || code->kind != LT_REGION_FILE) return false;
   image->first = image->last = code;
-  while (image->first > list->regions && image->first[-1].end == image->first->start &&
+  while (!begins_image(image->first) && image->first > list->regions && image->first[-1].end == image->first->start &&
          image->first[-1].kind == LT_REGION_FILE)
     image->first--;
   while (image->last + 1 < list->regions + list->regionCount && image->last[1].start == image->last->end &&
-         image->last[1].kind == LT_REGION_FILE)
+         image->last[1].kind == LT_REGION_FILE && !begins_image(&image->last[1]))
     image->last++;
   LT_CHECK(image->first <= code && code <= image->last);
   return true;
@@ -361,7 +369,7 @@ static bool has_variable(const struct image *image, uint64_t address) {
 // In glibc, a mapped block takes whole pages, and an aligned block keeps the rest of its chunk.
 static uint64_t glibc_rounding(uint64_t usableSize) {
   (void)usableSize;
-  return LT_ALLOCATOR_PAGE + 64;
+  return lt_page_size() + 64;
 }
 
 // jemalloc 5.1 to 5.3 has four size classes between one power of two and the next.
@@ -395,6 +403,7 @@ static int find_heap(void) {
                                                .threads = list->threads,
                                                .threadCount = list->threadCount,
                                                .libcRelease = libc_release(),
+                                               .pageSize = (uint32_t)lt_page_size(),
                                                .data = heap.data,
                                                .readOn = read_on,
                                                .nextPresent = next_present};

@@ -60,11 +60,11 @@ static struct {
   _Atomic(_Atomic uintptr_t *) addresses;
   struct entry *entries;
   struct place *places;
-  _Atomic uint32_t *groups; ///< number of entries in each group. An entry is counted before it becomes visible, and
-                            ///< until it has been removed
-  uint32_t passes;          ///< number of passes over the table; only one thread makes passes
-  _Atomic uint32_t isMapping;
-  _Atomic uint32_t probes; ///< number of slots that an entry may be in; at most PROBE_LIMIT, and never decreases
+  _Atomic uint32_t *groups;   ///< number of entries in each group. An entry is counted before it becomes visible, and
+                              ///< until it has been removed
+  uint32_t passes;            ///< number of passes over the table; only one thread makes passes
+  _Atomic uint32_t isMapping; ///< the exchange elects the thread that maps the memory
+  _Atomic uint32_t probes;    ///< number of slots that an entry may be in; at most PROBE_LIMIT, and never decreases
   _Atomic uint64_t nextDeadline;
 } watched = {.nextDeadline = UINT64_MAX};
 
@@ -92,6 +92,7 @@ bool lt_expectations_have_memory(void) {
   void *made = lt_map_private(SLOT_COUNT * sizeof(uintptr_t));
   if (!watched.entries || !watched.places || !watched.groups || !made)
     return false; // no thread tries again, because `isMapping` stays 1
+  // Release: pairs with the acquires of this word, whose threads use the other members.
   atomic_store_explicit(&watched.addresses, made, memory_order_release);
   return true;
 }
@@ -124,6 +125,7 @@ static uint32_t place_of(const struct lt_expectation *e) {
     }
     size_t length = e->name ? strnlen(e->name, NAME_SIZE - 1) : 0;
     memcpy(place->name, e->name ? e->name : "", length);
+    // Release: pairs with the acquire in put_label.
     atomic_store_explicit(&place->isNamed, 1, memory_order_release);
     return index;
   }
@@ -163,7 +165,9 @@ bool lt_expectations_add(const struct lt_expectation *e, bool *isFirst) {
   LT_CHECK(watched.entries[slot].place < PLACE_COUNT);
   atomic_fetch_add(&lt_expectations_pending, 1);
   atomic_fetch_add(&watched.groups[slot / GROUP_SIZE], 1);
-  atomic_store_explicit(&table[slot], e->address, memory_order_release);
+  // Sequentially consistent, like the load of the deadline below. Pairs with the store of the deadline and the loads of
+  // the table in lt_expectations_take_due: the pass sees this entry, or this thread sees that the deadline is unset.
+  atomic_store(&table[slot], e->address);
   uint64_t before = atomic_load(&watched.nextDeadline);
   lower_next_deadline(e->deadline);
   *isFirst = e->deadline < before;
@@ -173,6 +177,7 @@ bool lt_expectations_add(const struct lt_expectation *e, bool *isFirst) {
 /// Ends the watch if the slot still has the address. Returns false if it has not.
 static bool release_slot(_Atomic uintptr_t *table, uint32_t slot, uintptr_t address) {
   LT_CHECK(slot < SLOT_COUNT);
+  // Pairs with the exchange in reserve_slot: the next entry is written after this one was read.
   if (!atomic_compare_exchange_strong(&table[slot], &address, 0)) return false;
   LT_CHECK(atomic_load(&watched.groups[slot / GROUP_SIZE]) > 0);
   atomic_fetch_sub(&watched.groups[slot / GROUP_SIZE], 1);
@@ -212,16 +217,17 @@ static void put_label(char label[LT_EXPECTATION_LABEL_SIZE], uint64_t number, co
 
 void lt_expectations_take_due(uint64_t now, enum lt_image_choice choice, char label[LT_EXPECTATION_LABEL_SIZE]) {
   label[0] = 0;
-  // An entry that is added from here on lowers the deadline again.
+  // An entry that is added from here on lowers the deadline again. Sequentially consistent, like the loads of groups
+  // and slots below. Pairs with lt_expectations_add.
   atomic_store(&watched.nextDeadline, UINT64_MAX);
   _Atomic uintptr_t *table = atomic_load_explicit(&watched.addresses, memory_order_acquire);
   if (!table) return;
   uint64_t next = UINT64_MAX, firstNumber = UINT64_MAX;
   if (++watched.passes == 0) watched.passes = 1;
   for (uint32_t group = 0; group < GROUP_COUNT; group++) {
-    if (!atomic_load_explicit(&watched.groups[group], memory_order_relaxed)) continue;
+    if (!atomic_load(&watched.groups[group])) continue;
     for (uint32_t slot = group * GROUP_SIZE; slot < (group + 1) * GROUP_SIZE; slot++) {
-      uintptr_t address = atomic_load_explicit(&table[slot], memory_order_acquire);
+      uintptr_t address = atomic_load(&table[slot]);
       if (address <= RESERVED) continue;
       struct entry entry = watched.entries[slot];
       LT_CHECK(entry.place < PLACE_COUNT);
@@ -263,10 +269,10 @@ enum {
 enum { WATCHER_NONE = 0, WATCHER_STARTING = 1, WATCHER_RUNS = 2, WATCHER_REFUSED = 3 };
 static struct {
   bool isOn;
-  _Atomic uint32_t state;
+  _Atomic uint32_t state;     ///< the exchange elects the thread that starts the watcher
   _Atomic uint32_t hasFailed; ///< images will be missing, and the trace has a warning about this
-  _Atomic bool isEnding;
-  _Atomic uint32_t wakes; ///< the word that the thread sleeps on
+  _Atomic bool isEnding;      ///< stored before `wakes`, and loaded after it
+  _Atomic uint32_t wakes;     ///< the word that the thread sleeps on
 } watcher;
 
 void lt_watcher_reset_after_fork(void) {
@@ -278,6 +284,7 @@ void lt_watcher_reset_after_fork(void) {
 }
 
 static void wake(void) {
+  // Comes after the news. Pairs with the load of `wakes` in `watch`, and with the kernel's comparison.
   atomic_fetch_add(&watcher.wakes, 1);
   lt_syscall(SYS_futex, &watcher.wakes, FUTEX_WAKE_PRIVATE, 1);
 }
@@ -321,8 +328,7 @@ static void watch(void *unused) {
     LT_CHECK(images <= IMAGE_LIMIT);
     // While nothing is recorded, the recorder does not see frees, so a watched block may already have been freed. Its
     // watch ends without an image.
-    bool mayTakeImage =
-        images < IMAGE_LIMIT && atomic_load(lt_pause_switch) == LT_SWITCH_RECORD && !lt_snapshot_is_ending();
+    bool mayTakeImage = images < IMAGE_LIMIT && lt_pause_state() == LT_SWITCH_RECORD && !lt_snapshot_is_ending();
     bool isTooSoon = mayTakeImage && images > 0 && sinceImage < IMAGE_INTERVAL_NANOSECONDS;
     lt_expectations_take_due(now,
                              !mayTakeImage ? LT_IMAGE_IMPOSSIBLE

@@ -32,7 +32,8 @@ bool lt_expectations_have_memory(void);
 /// Sets `isFirst` if this deadline comes before all deadlines known so far.
 bool lt_expectations_add(const struct lt_expectation *expectation, bool *isFirst);
 
-/// Number of blocks that are watched.
+/// Number of blocks that are watched. Raised before a block is watched. A hook reads it without an order: the program
+/// orders the free of a block after the call that watches it.
 extern _Atomic uint32_t lt_expectations_pending __attribute__((visibility("hidden")));
 LT_NOINLINE void lt_expectations_forget(uintptr_t address);
 /// Ends the watch of the block at `address`, which is about to be freed. Needs only a load while nothing is watched.

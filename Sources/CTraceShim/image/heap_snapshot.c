@@ -46,7 +46,7 @@ enum { OWNER_NONE = 0, OWNER_TAKING = 1, OWNER_WRITING = 2, OWNER_COLLECTING = 3
 
 static struct {
   bool isOn;
-  _Atomic uint32_t owner;
+  _Atomic uint32_t owner; ///< each change pairs with the next one: the owner sees all that earlier owners wrote
   _Atomic uint32_t lastNumber;
   _Atomic uint64_t lastBegan; ///< nanoseconds of CLOCK_MONOTONIC; 0 before the first snapshot
   _Atomic uint32_t exitState; ///< 0; 1 once the snapshot at the process's end was begun
@@ -70,7 +70,7 @@ void lt_snapshot_init(bool on, uint32_t keptImages) {
   if (!snapshots.exitFunction) snapshots.exitFunction = (uintptr_t)lt_next_symbol("exit");
   // An earlier recording of this process may have left this memory. Its counts of chunks must not continue.
   if (snapshots.progress) memset(snapshots.progress, 0, sizeof *snapshots.progress);
-  else snapshots.progress = lt_map_shared(4096);
+  else snapshots.progress = lt_map_shared(lt_page_size());
   if (!snapshots.stack) snapshots.stack = lt_map_private(STACK_SIZE);
   if (!snapshots.job.threads) snapshots.job.threads = lt_map_shared(THREAD_LIMIT * sizeof *snapshots.job.threads);
   if (!snapshots.progress || !snapshots.stack || !snapshots.job.threads || !lt_freeze_init()) snapshots.isOn = false;
@@ -387,7 +387,9 @@ void lt_snapshot_answer(const ucontext_t *interrupted) {
 
 void lt_snapshot_at_switch(void) {
   uint32_t asked = LT_SWITCH_SNAPSHOT;
-  if (!atomic_compare_exchange_strong(lt_pause_switch, &asked, LT_SWITCH_RECORD)) return;
+  // Pairs with the requester's exchange of the switch, which comes after its store of the reason.
+  _Atomic uint32_t *word = atomic_load_explicit(&lt_pause_switch, memory_order_relaxed);
+  if (!atomic_compare_exchange_strong(word, &asked, LT_SWITCH_RECORD)) return;
   take(requested_reason(), NULL, NULL, LT_SNAPSHOT_RETURNS, true, true);
 }
 
@@ -403,7 +405,7 @@ int lt_snapshot_at_limit(void) { return take(LT_SNAPSHOT_LIMIT, NULL, NULL, LT_S
 
 static struct {
   uint64_t interval, residentLimit;
-  _Atomic uint64_t nextImage, nextLook, nextLarge;
+  _Atomic uint64_t nextImage, nextLook, nextLarge; ///< an exchange elects the thread that takes the image
 } dueImages = {.nextImage = UINT64_MAX, .nextLook = UINT64_MAX};
 
 void lt_due_images_begin(uint64_t every, uint64_t resident) {

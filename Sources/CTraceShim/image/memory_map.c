@@ -214,14 +214,17 @@ const struct lt_snapshot_region *lt_memory_map_find(const struct lt_memory_map *
 
 // Finds the resident pages of this process, and reads their words. Calls nothing that allocates.
 //
+// An image consists of pages of LT_MEMORY_PAGE bytes. A page of the kernel has the size of one or more of these.
+//
 // Some pages of a readable mapping cannot be read. Such a page may be a guard page, may be damaged, or may lie after
 // the end of a file that was truncated. Most are recognised before the scan reads them. The others raise a signal in
 // this process, which is a copy of the host. Its signal handler maps an empty page there.
 
 enum {
   PAGE = LT_MEMORY_PAGE,
-  CHUNK_PAGES = 1 << 18, ///< pages for one call of mincore(2): a gibibyte
+  CHUNK_PAGES = 1 << 18, ///< pages of the kernel for one call of mincore(2): a gibibyte or more
 };
+_Static_assert(PAGE == 4096 && LT_PAGE_LIMIT % PAGE == 0, "the smallest page of a kernel");
 
 static struct {
   int pagemap;
@@ -235,17 +238,17 @@ static struct {
 
 // --- pages that cannot be read ---------------------------------------------------------------------------------------
 
-/// Maps an empty page where a page could not be read.
+/// Maps an empty page where a page of the kernel could not be read.
 static void on_fault(int number, siginfo_t *information, void *context) {
   (void)context;
-  uintptr_t page = (uintptr_t)information->si_addr & ~(uintptr_t)(PAGE - 1);
-  long result = page ? lt_syscall6(SYS_mmap, (long)page, PAGE, PROT_READ | PROT_WRITE,
+  uintptr_t page = lt_page_start((uintptr_t)information->si_addr);
+  long result = page ? lt_syscall6(SYS_mmap, (long)page, (long)lt_page_size(), PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0)
                      : -EFAULT;
   // Without the default action, the fault would repeat forever. The next fault ends the copy, and the process that
   // waits for the copy reports this.
   if (result < 0) lt_set_default_action(number);
-  if (page != pageReader.touched && pageReader.counting) pageReader.counting->unreadablePages++;
+  if (page != lt_page_start(pageReader.touched) && pageReader.counting) pageReader.counting->unreadablePages++;
   pageReader.isUnreadable = true;
 }
 
@@ -275,22 +278,21 @@ static bool is_swapped(uint64_t address, uint64_t entry) {
   return entry & LT_PAGEMAP_SWAPPED && !(entry & LT_PAGEMAP_GUARD) && lt_is_readable(address);
 }
 
-static void look_up_residence(struct lt_memory_scan *scan, const struct lt_snapshot_region *region, uint64_t address,
-                              uint32_t pages, uint8_t *residence) {
-  LT_CHECK(pages > 0 && pages <= LT_SCAN_BLOCK_PAGES && address % PAGE == 0);
-  LT_CHECK(address >= region->start && address + (uint64_t)pages * PAGE <= region->end);
-  uint64_t entries[LT_SCAN_BLOCK_PAGES];
+/// Looks up consecutive pages of the kernel. `start` is the first one's address. `residence` has a flag for each.
+static void look_up_kernel_pages(struct lt_memory_scan *scan, const struct lt_snapshot_region *region, uint64_t start,
+                                 uint32_t pages, uint8_t *residence) {
+  LT_CHECK(pages > 0 && pages <= LT_SCAN_BLOCK_PAGES && lt_is_page_aligned(start));
+  uint64_t entries[LT_SCAN_BLOCK_PAGES], size = lt_page_size();
   bool isOfFile = region->kind == LT_REGION_FILE, isShared = region->kind == LT_REGION_SHARED;
   if (pageReader.pagemap >= 0 && !isShared) {
     long wanted = (long)pages * 8;
-    if (lt_syscall6(SYS_pread64, pageReader.pagemap, (long)entries, wanted, (long)(address / PAGE * 8), 0, 0) ==
-        wanted) {
+    if (lt_syscall6(SYS_pread64, pageReader.pagemap, (long)entries, wanted, (long)(start / size * 8), 0, 0) == wanted) {
       for (uint32_t i = 0; i < pages; i++) {
         uint64_t entry = entries[i];
         // Pages of a file that were not written belong to the file.
         bool isWritten = !(isOfFile && entry & LT_PAGEMAP_FILE);
         bool isThere = isWritten && entry & (LT_PAGEMAP_PRESENT | LT_PAGEMAP_SWAPPED);
-        if (isThere && !(entry & LT_PAGEMAP_PRESENT) && !is_swapped(address + (uint64_t)i * PAGE, entry)) {
+        if (isThere && !(entry & LT_PAGEMAP_PRESENT) && !is_swapped(start + i * size, entry)) {
           if (scan->isFirstPass) scan->unreadablePages++;
           isThere = false;
         }
@@ -299,26 +301,39 @@ static void look_up_residence(struct lt_memory_scan *scan, const struct lt_snaps
       return;
     }
   }
-  if (!isOfFile && lt_syscall(SYS_mincore, address, (uint64_t)pages * PAGE, residence) == 0) {
+  if (!isOfFile && lt_syscall(SYS_mincore, start, pages * size, residence) == 0) {
     for (uint32_t i = 0; i < pages; i++) residence[i] &= LT_PAGE_PRESENT;
     return;
   }
   // A mapping may be longer than its file. The pages after the file's end cannot be read.
-  for (uint32_t i = 0; i < pages; i++)
-    residence[i] = lt_is_readable(address + (uint64_t)i * PAGE) ? LT_PAGE_PRESENT : 0;
+  for (uint32_t i = 0; i < pages; i++) residence[i] = lt_is_readable(start + i * size) ? LT_PAGE_PRESENT : 0;
+}
+
+static void look_up_residence(struct lt_memory_scan *scan, const struct lt_snapshot_region *region, uint64_t address,
+                              uint32_t pages, uint8_t *residence) {
+  LT_CHECK(pages > 0 && pages <= LT_SCAN_BLOCK_PAGES && address % PAGE == 0);
+  LT_CHECK(address >= region->start && address + (uint64_t)pages * PAGE <= region->end);
+  uint64_t start = lt_page_start(address), size = lt_page_size();
+  uint32_t count = (uint32_t)((lt_page_end(address + (uint64_t)pages * PAGE) - start) / size);
+  look_up_kernel_pages(scan, region, start, count, residence);
+  if (size == PAGE) return;
+  // Backwards, since each page of the kernel becomes several pages of the image.
+  for (uint32_t i = pages; i-- > 0;) residence[i] = residence[(address + (uint64_t)i * PAGE - start) / size];
 }
 
 /// Finds the first resident page with a kernel before 6.7. The call of mincore is fast here: in one step, it fills in a
 /// whole gibibyte that has no page tables.
 static uint64_t first_resident(const struct lt_snapshot_region *region, uint64_t address) {
-  while (region->end - address >= (uint64_t)CHUNK_PAGES * PAGE) {
-    if (lt_syscall(SYS_mincore, address, (uint64_t)CHUNK_PAGES * PAGE, pageReader.chunkResidence) != 0) break;
+  uint64_t size = lt_page_size(), start = lt_page_start(address);
+  while (region->end - start >= CHUNK_PAGES * size) {
+    if (lt_syscall(SYS_mincore, start, CHUNK_PAGES * size, pageReader.chunkResidence) != 0) break;
     const uint64_t *words = (const uint64_t *)pageReader.chunkResidence;
-    for (uint32_t i = 0; i < CHUNK_PAGES / 8; i++)
-      if (words[i] & 0x0101010101010101ull) return address + (uint64_t)i * 8 * PAGE;
-    address += (uint64_t)CHUNK_PAGES * PAGE;
+    uint32_t i = 0;
+    while (i < CHUNK_PAGES / 8 && !(words[i] & 0x0101010101010101ull)) i++;
+    start += i * 8 * size;
+    if (i < CHUNK_PAGES / 8) break;
   }
-  return address;
+  return start > address ? start : address;
 }
 
 static uint64_t first_present(struct lt_memory_scan *scan, const struct lt_snapshot_region *region, uint64_t address) {
@@ -327,7 +342,7 @@ static uint64_t first_present(struct lt_memory_scan *scan, const struct lt_snaps
   if (address >= region->end || region->kind == LT_REGION_SHARED) return address;
   if (pageReader.knowsPresence) {
     struct lt_presence_question question;
-    lt_presence_ask(&question, address, region->end, region->kind == LT_REGION_FILE);
+    lt_presence_ask(&question, lt_page_start(address), region->end, region->kind == LT_REGION_FILE);
     long found = lt_syscall(SYS_ioctl, pageReader.pagemap, LT_PAGEMAP_SCAN, &question);
     if (found == 0) return region->end;
     if (found > 0 && question.found.start >= address && question.found.start < region->end) return question.found.start;
@@ -341,8 +356,8 @@ static uint64_t first_present(struct lt_memory_scan *scan, const struct lt_snaps
 /// True if the kernel can search for present pages. Asks only about the page of a local variable.
 static bool answers_presence(void) {
   struct lt_presence_question question;
-  uint64_t here = (uint64_t)(uintptr_t)&question & ~(uint64_t)(PAGE - 1);
-  lt_presence_ask(&question, here, here + PAGE, false);
+  uint64_t here = lt_page_start((uintptr_t)&question);
+  lt_presence_ask(&question, here, here + lt_page_size(), false);
   return pageReader.pagemap >= 0 && lt_syscall(SYS_ioctl, pageReader.pagemap, LT_PAGEMAP_SCAN, &question) == 1;
 }
 

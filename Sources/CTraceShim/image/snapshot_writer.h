@@ -72,7 +72,7 @@ enum { LT_SNAPSHOT_IDLE = 0, LT_SNAPSHOT_WRITING = 1, LT_SNAPSHOT_DONE = 2 };
 
 /// Shared by the process and its copies.
 struct lt_snapshot_progress {
-  _Atomic uint32_t state;                  ///< a futex
+  _Atomic uint32_t state;                  ///< a futex. The copy's last store; pairs with the loads in collect
   _Atomic int32_t error;                   ///< errno; 0 if the image is complete
   _Atomic uint64_t pauseNanoseconds;       ///< LT_SNAPSHOT_PAUSE_UNKNOWN until the other threads continue
   uint32_t sequences[LT_CHUNK_BLOCKS + 1]; ///< next sequence number of each kind of chunk

@@ -26,7 +26,7 @@
 
 // === the recorder's threads ==========================================================================================
 
-static _Atomic pid_t watcher;
+static _Atomic pid_t watcher; ///< needs no order: no other data depends on it
 
 pid_t lt_own_threads_watcher(void) { return atomic_load_explicit(&watcher, memory_order_relaxed); }
 

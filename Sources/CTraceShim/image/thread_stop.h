@@ -33,9 +33,9 @@ bool lt_own_threads_has_others(void);
 /// Records whether a copy has begun its work or was given up. Lies in memory that the process and the copy share. A
 /// copy that was given up ends immediately.
 struct lt_copy_claim {
-  _Atomic uint32_t state;
-  _Atomic pid_t copy;    ///< set by the copy before it changes `state`
-  _Atomic uint32_t late; ///< a futex: the copy waits here for the registers of late threads
+  _Atomic uint32_t state; ///< exchanged by the copy and by give_up; the later one sees all from before the earlier
+  _Atomic pid_t copy;     ///< set by the copy before it changes `state`
+  _Atomic uint32_t late;  ///< a futex: the copy waits here for the registers of late threads
 };
 
 struct lt_freeze {
@@ -62,7 +62,8 @@ struct lt_freeze {
   bool isFrozen;          ///< every other thread was stopped. Registers are missing where they could not be read
   _Atomic pid_t copy;     ///< ID of the copy, or −errno
 
-  // Shared by the caller, the tracer and the copier.
+  // Shared by the caller, the tracer and the copier. Each word is stored after the results that it announces. Plain
+  // members are read after such a word, or after the end of the task that wrote them.
   _Atomic pid_t tracer;
   _Atomic uint32_t tracerRuns; ///< a futex: the kernel clears it when the tracer has ended
   bool isAlone;                ///< the host has no other threads

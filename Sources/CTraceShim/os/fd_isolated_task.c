@@ -27,8 +27,8 @@ enum {
 };
 
 struct task {
-  _Atomic uint32_t isTaken; ///< held by the thread that fills in the other members
-  _Atomic uint32_t thread;  ///< cleared by the kernel when the task no longer uses its stack
+  _Atomic uint32_t isTaken; ///< held by the thread that fills in the other members. The exchange pairs with stores of 0
+  _Atomic uint32_t thread;  ///< cleared by the kernel when the task no longer uses its stack, after all its stores
   _Atomic(uint8_t *) stack; ///< NULL until the first use; does not change after that
   bool isCalled;            ///< the task has called `function`; unused for the unawaited task
   void (*function)(void *);

@@ -25,17 +25,12 @@
 #define MADV_POPULATE_WRITE 23 // Linux 5.14
 #endif
 
-enum { PAGE = 4096 };
-
 static const uint64_t USUAL_RESERVE = 64ull << 20;   // one extension makes room for some million events
 static const uint64_t SMALL_RESERVE = 1ull << 20;    // for file systems where a hole takes storage
 static const uint64_t LARGEST_RESERVE = 16ull << 30; // for a file whose path will soon be out of reach
 static const uint64_t ANCHOR_DISTANCE = 4ull << 20;  // a mapping briefly takes all addresses from the anchor on
 static const uint64_t GROWTH_SECONDS = 2;            // after this time, another process or thread that extends the file
                                                      // counts as dead
-
-static uint64_t page_of(uint64_t offset) { return offset & ~(uint64_t)(PAGE - 1); }
-static uint64_t page_end(uint64_t offset) { return page_of(offset + PAGE - 1); }
 
 // --- by its path -----------------------------------------------------------------------------------------------------
 
@@ -114,7 +109,7 @@ static void map_isolated(void *argument) {
 
 /// Returns `wanted`, limited to the process's file size limit. Extending a file beyond that limit would raise a signal.
 static uint64_t allowed(uint64_t wanted) {
-  uint64_t limit = page_of(lt_file_size_limit());
+  uint64_t limit = lt_page_start(lt_file_size_limit());
   return wanted < limit ? wanted : limit;
 }
 
@@ -139,6 +134,7 @@ static int reach(struct lt_mapped_file *file, uint64_t end) {
   uint64_t begin = 0;
   LT_CHECK(is_valid(file));
   for (;;) {
+    // Comes after the addition in lt_mapped_file_enter. Pairs with the store in lt_mapped_file_trim_unused.
     uint64_t size = atomic_load(&file->extent->size);
     bool isThere = end <= size;
     if (isThere && (size - end >= file->reserve / 2 || atomic_load(&file->isGrowthRefused))) return 0;
@@ -162,7 +158,7 @@ static int reach(struct lt_mapped_file *file, uint64_t end) {
 }
 
 void lt_mapped_file_trim(struct lt_mapped_file *file, uint64_t end) {
-  LT_CHECK(end >= PAGE);
+  LT_CHECK(end > 0);
   struct request r = {.file = file, .size = end};
   lt_call_isolated_or_here(trim_isolated, &r);
 }
@@ -172,8 +168,9 @@ void lt_mapped_file_trim_unused(struct lt_mapped_file *file, const _Atomic uint6
   uint32_t no = 0;
   if (!atomic_compare_exchange_strong(&file->extent->isGrowing, &no, 1)) return;
   uint64_t size = atomic_load(&file->extent->size);
-  // A user who enters from now on finds the file too short, and waits until `isGrowing` is cleared.
-  atomic_store(&file->extent->size, PAGE);
+  // A user who enters from now on finds the file too short, and waits until `isGrowing` is cleared. Sequentially
+  // consistent, like the load of `users`. Pairs with lt_mapped_file_enter and `reach`.
+  atomic_store(&file->extent->size, 0);
   if (atomic_load(&file->users) == 0) {
     size = atomic_load(end);
     lt_mapped_file_trim(file, size);
@@ -196,11 +193,11 @@ static bool is_error(long result) { return result < 0 && result > -4096; }
 /// Maps a part of the file from an anchor. The caller must keep the anchor mapped. Returns NULL on failure.
 static uint8_t *map_from(const struct lt_file_anchor *anchor, uint64_t offset, size_t size) {
   if (offset < anchor->offset) return NULL;
-  LT_CHECK(anchor->page && offset % PAGE == 0 && size > 0 && size % PAGE == 0);
-  LT_CHECK(anchor->offset % PAGE == 0 && (uintptr_t)anchor->page % PAGE == 0);
+  LT_CHECK(anchor->page && lt_is_page_aligned(offset) && size > 0 && lt_is_page_aligned(size));
+  LT_CHECK(lt_is_page_aligned(anchor->offset) && lt_is_page_aligned((uintptr_t)anchor->page));
   size_t front = offset - anchor->offset;
   // If the host has locked the anchor's page, the kernel would read in everything that is mapped from it.
-  lt_syscall(SYS_munlock, anchor->page, PAGE, 0);
+  lt_syscall(SYS_munlock, anchor->page, lt_page_size(), 0);
   long result = lt_syscall6(SYS_mremap, (long)anchor->page, 0, (long)(front + size), MREMAP_MAYMOVE, 0, 0);
   if (is_error(result)) return NULL;
   if (front) lt_syscall(SYS_munmap, result, front, 0);
@@ -215,7 +212,7 @@ static void advance_anchor(struct lt_mapped_file *file, const struct lt_file_anc
   for (uint32_t i = 1; i < LT_FILE_ANCHORS && !free; i++)
     if (i != current && !file->anchors[i].page) free = i;
   if (free && from == &file->anchors[current]) {
-    uint8_t *page = map_from(from, offset, PAGE);
+    uint8_t *page = map_from(from, offset, lt_page_size());
     if (page) {
       file->anchors[free] = (struct lt_file_anchor){page, offset};
       atomic_store(&file->current, free);
@@ -223,11 +220,11 @@ static void advance_anchor(struct lt_mapped_file *file, const struct lt_file_anc
     }
   }
   // New users take the new anchor. If this thread is the only user, no thread uses the old ones. The first page is
-  // kept.
+  // kept. Sequentially consistent, like the store of `current`. Pairs with lt_mapped_file_enter and map_part.
   for (uint32_t i = 1; i < LT_FILE_ANCHORS && atomic_load(&file->users) == 1; i++) {
     if (i == current || !file->anchors[i].page) continue;
     LT_CHECK(file->anchors[i].page != file->firstPage);
-    lt_syscall(SYS_munmap, file->anchors[i].page, PAGE, 0);
+    lt_syscall(SYS_munmap, file->anchors[i].page, lt_page_size(), 0);
     file->anchors[i].page = NULL;
   }
   atomic_store(&file->isAnchoring, 0);
@@ -245,14 +242,14 @@ static uint8_t *map_part(struct lt_mapped_file *file, uint64_t offset, size_t si
 
 /// Makes the kernel allocate storage for bytes whose contents do not matter yet. Returns 0 or −errno.
 static int secure(uint8_t *address, size_t size) {
-  uintptr_t start = page_of((uintptr_t)address), end = page_end((uintptr_t)address + size);
+  uintptr_t start = lt_page_start((uintptr_t)address), end = lt_page_end((uintptr_t)address + size);
   LT_CHECK(address && start < end);
   long result;
   do result = lt_syscall(SYS_madvise, start, end - start, MADV_POPULATE_WRITE);
   while (result == -EINTR || result == -EAGAIN);
   if (result != -EINVAL && result != -ENOSYS) return (int)result;
   // On an older kernel, this call makes the kernel write eight bytes to each page. It fails where there is no storage.
-  for (uintptr_t page = start; page < end; page += PAGE) {
+  for (uintptr_t page = start; page < end; page += lt_page_size()) {
     uintptr_t to = page < (uintptr_t)address ? (uintptr_t)address : page;
     if (lt_syscall6(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)to, 8, 0, 0) == -EFAULT) return -EFAULT;
     memset((void *)to, 0, 8);
@@ -270,7 +267,7 @@ static int secure_or_explain(struct lt_mapped_file *file, uint8_t *address, uint
 }
 
 void *lt_mapped_file_map(struct lt_mapped_file *file, uint64_t offset, size_t size, int *error) {
-  LT_CHECK(offset % PAGE == 0 && size > 0 && size % PAGE == 0);
+  LT_CHECK(lt_is_page_aligned(offset) && size > 0 && lt_is_page_aligned(size));
   *error = reach(file, offset + size);
   if (*error) return NULL;
   uint8_t *part = map_part(file, offset, size);
@@ -295,8 +292,8 @@ int lt_mapped_file_write(struct lt_mapped_file *file, uint64_t offset, const voi
   LT_CHECK(bytes && size > 0);
   int error = reach(file, offset + size);
   if (error) return error;
-  uint64_t start = page_of(offset);
-  size_t mapped = page_end(offset + size) - start;
+  uint64_t start = lt_page_start(offset);
+  size_t mapped = lt_page_end(offset + size) - start;
   LT_CHECK(start <= offset && offset - start + size <= mapped);
   uint8_t *part = map_part(file, start, mapped);
   if (!part) {
@@ -319,9 +316,9 @@ int lt_mapped_file_begin(struct lt_mapped_file *file, int descriptor, size_t ext
   if (error) return error;
   file->device = before.st_dev;
   file->inode = before.st_ino;
-  file->firstPage = lt_map_file(descriptor, 0, PAGE);
+  file->firstPage = lt_map_file(descriptor, 0, lt_page_size());
   if (!file->firstPage) return -ENOMEM;
-  LT_CHECK(extentOffset + sizeof(struct lt_file_extent) <= PAGE);
+  LT_CHECK(extentOffset + sizeof(struct lt_file_extent) <= lt_page_size());
   file->extent = extentOffset ? (struct lt_file_extent *)((uint8_t *)file->firstPage + extentOffset) : &file->ownExtent;
   memset(file->anchors, 0, sizeof file->anchors);
   file->anchors[0] = (struct lt_file_anchor){file->firstPage, 0};
@@ -330,12 +327,12 @@ int lt_mapped_file_begin(struct lt_mapped_file *file, int descriptor, size_t ext
   atomic_store(&file->isAnchoring, 0);
   atomic_store(&file->isGrowthRefused, 0);
   file->reserve = SMALL_RESERVE;
-  uint64_t size = allowed(PAGE + SMALL_RESERVE);
+  uint64_t size = allowed(lt_page_size() + SMALL_RESERVE);
   error = (int)lt_syscall(SYS_ftruncate, descriptor, size, 0);
   if (error) return error;
   // Some file systems have no holes, and allocate storage for the whole length.
   if (lt_fstat(descriptor, &after) == 0 && (uint64_t)(after.st_blocks - before.st_blocks) * 512 < SMALL_RESERVE / 2) {
-    uint64_t larger = allowed(PAGE + USUAL_RESERVE);
+    uint64_t larger = allowed(lt_page_size() + USUAL_RESERVE);
     if (lt_syscall(SYS_ftruncate, descriptor, larger, 0) == 0) {
       file->reserve = USUAL_RESERVE;
       size = larger;
@@ -355,8 +352,8 @@ void lt_mapped_file_forget(struct lt_mapped_file *file) {
 void lt_mapped_file_end(struct lt_mapped_file *file) {
   LT_CHECK(atomic_load(&file->users) == 0);
   for (uint32_t i = 1; i < LT_FILE_ANCHORS; i++)
-    if (file->anchors[i].page) lt_syscall(SYS_munmap, file->anchors[i].page, PAGE, 0);
-  if (file->firstPage) lt_unmap(file->firstPage, PAGE);
+    if (file->anchors[i].page) lt_syscall(SYS_munmap, file->anchors[i].page, lt_page_size(), 0);
+  if (file->firstPage) lt_unmap(file->firstPage, lt_page_size());
   lt_mapped_file_forget(file);
 }
 

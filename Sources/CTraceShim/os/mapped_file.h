@@ -12,7 +12,7 @@
 /// A file's size, shared by all processes that write to the file.
 struct lt_file_extent {
   _Atomic uint64_t size;      ///< bytes; the end of the file may have no storage yet
-  _Atomic uint32_t isGrowing; ///< a thread or process is extending the file
+  _Atomic uint32_t isGrowing; ///< a thread or process is extending the file. The exchange pairs with the stores of 0
 };
 
 /// A mapped page of the file. Other parts of the file are mapped starting at an anchor.
@@ -29,9 +29,13 @@ struct lt_mapped_file {
   void *firstPage;               ///< mapped while the file is in use
   struct lt_file_extent *extent; ///< lies in the file if other processes also write to it
   struct lt_file_extent ownExtent;
-  _Atomic uint32_t users;   ///< number of threads between lt_mapped_file_enter and lt_mapped_file_leave
-  _Atomic uint32_t current; ///< index of the anchor in use for new mappings; this anchor has a page
-  _Atomic uint32_t isAnchoring, isGrowthRefused;
+  /// number of threads between lt_mapped_file_enter and lt_mapped_file_leave. The addition comes before the user's
+  /// loads of `size` and `current`. A thread that changes these words loads `users` afterwards. All are sequentially
+  /// consistent
+  _Atomic uint32_t users;
+  _Atomic uint32_t current;     ///< index of the anchor in use for new mappings; this anchor has a page
+  _Atomic uint32_t isAnchoring; ///< the exchange pairs with the store of 0
+  _Atomic uint32_t isGrowthRefused;
   /// the first anchor's page is `firstPage`. Pages of other anchors are unmapped only while there is one user
   struct lt_file_anchor anchors[LT_FILE_ANCHORS];
 };

@@ -29,8 +29,9 @@
 /// this number are not noted, so they look like the host's.
 enum { OWN_LIMIT = 1 << 16 };
 struct own_slot {
+  // Read in a copy of the process. There, `size` belongs to `start` unless it is 0.
   _Atomic uintptr_t start; ///< 0 in a free slot; a multiple of the page size
-  _Atomic size_t size;     ///< 0 while a thread takes or frees the slot
+  _Atomic size_t size;     ///< 0 while a thread takes or frees the slot: set after `start`, and cleared before it
 };
 static struct {
   struct own_slot slots[OWN_LIMIT];
@@ -39,7 +40,7 @@ static struct {
 } own;
 
 static void note(uintptr_t start, size_t size) {
-  LT_CHECK(start && start % 4096 == 0 && size);
+  LT_CHECK(start && start % lt_page_size() == 0 && size);
   for (uint32_t i = atomic_load(&own.hint); i < OWN_LIMIT; i++) {
     uintptr_t free = 0;
     if (!atomic_compare_exchange_strong(&own.slots[i].start, &free, start)) continue;
@@ -70,11 +71,11 @@ static void forget_own(uintptr_t start) {
 uint32_t lt_own_ranges(struct lt_own_range *ranges, uint32_t limit) {
   uint32_t count = 0, end = atomic_load(&own.end);
   if (limit > 0)
-    ranges[count++] = (struct lt_own_range){(uintptr_t)__ehdr_start & ~4095ul, ((uintptr_t)_end + 4095) & ~4095ul};
+    ranges[count++] = (struct lt_own_range){lt_page_start((uintptr_t)__ehdr_start), lt_page_end((uintptr_t)_end)};
   for (uint32_t i = 0; i < end && count < limit; i++) {
     uintptr_t start = atomic_load(&own.slots[i].start);
     size_t size = atomic_load(&own.slots[i].size);
-    if (start && size) ranges[count++] = (struct lt_own_range){start, start + ((size + 4095) & ~(size_t)4095)};
+    if (start && size) ranges[count++] = (struct lt_own_range){start, lt_page_end(start + size)};
   }
   return count;
 }
@@ -82,7 +83,7 @@ uint32_t lt_own_ranges(struct lt_own_range *ranges, uint32_t limit) {
 // --- memory ----------------------------------------------------------------------------------------------------------
 
 static void *map(size_t size, int protection, int flags, int descriptor, uint64_t offset) {
-  LT_CHECK(offset % 4096 == 0);
+  LT_CHECK(offset % lt_page_size() == 0);
   long result = lt_syscall6(SYS_mmap, 0, (long)size, protection, flags, descriptor, (long)offset);
   if (result < 0 && result > -4096) return NULL;
   note((uintptr_t)result, size);
@@ -131,7 +132,7 @@ void lt_unmap(void *address, size_t size) {
 }
 
 bool lt_protect(void *address, size_t size, bool isWritable) {
-  LT_CHECK((uintptr_t)address % 4096 == 0);
+  LT_CHECK((uintptr_t)address % lt_page_size() == 0);
   return lt_syscall(SYS_mprotect, address, size, isWritable ? PROT_READ | PROT_WRITE : PROT_READ) == 0;
 }
 
@@ -326,11 +327,12 @@ char *lt_put_number(char *p, uint64_t value, unsigned base) {
 
 enum { HEADER = 16 };
 _Alignas(4096) uint8_t lt_bootstrap_arena[LT_BOOTSTRAP_SIZE];
-static _Atomic size_t arenaUsed; ///< bytes; at most LT_BOOTSTRAP_SIZE; never decreases
+static _Atomic size_t
+    arenaUsed; ///< gives out memory, and needs no order. Bytes; at most LT_BOOTSTRAP_SIZE; never decreases
 
 void *lt_bootstrap_allocate(size_t size, size_t alignment) {
   if (alignment < 16) alignment = 16;
-  if (size > LT_BOOTSTRAP_SIZE || alignment > 4096) return NULL;
+  if (size > LT_BOOTSTRAP_SIZE || alignment > LT_PAGE_LIMIT) return NULL;
   size_t need = (size + alignment + HEADER + 15) & ~(size_t)15, start = atomic_load(&arenaUsed);
   // A request that does not fit leaves the remaining room to later, smaller requests.
   do

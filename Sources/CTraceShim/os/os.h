@@ -14,6 +14,14 @@
 #include <sys/types.h>
 #include <time.h>
 
+// --- pages -----------------------------------------------------------------------------------------------------------
+
+/// Returns the start of the kernel's page that contains an address or an offset in a file.
+static LT_ALWAYS_INLINE uint64_t lt_page_start(uint64_t address) { return address & ~(uint64_t)(lt_page_size() - 1); }
+/// Returns the end of the kernel's pages that end at `end` or contain the byte before `end`.
+static LT_ALWAYS_INLINE uint64_t lt_page_end(uint64_t end) { return lt_page_start(end + lt_page_size() - 1); }
+static LT_ALWAYS_INLINE bool lt_is_page_aligned(uint64_t value) { return value % lt_page_size() == 0; }
+
 // --- system calls ----------------------------------------------------------------------------------------------------
 
 // The system calls that several parts of the recorder use. Other calls are made with lt_syscall where they are needed.

@@ -100,7 +100,7 @@ static uint64_t take_pages(const char **p) {
   uint64_t pages = 0;
   while (**p == ' ') ++*p;
   for (; **p >= '0' && **p <= '9'; ++*p) pages = pages * 10 + (uint64_t)(**p - '0');
-  return pages * 4096;
+  return pages * lt_page_size();
 }
 
 bool lt_read_resident_size(const char *path, uint64_t *resident, uint64_t *other) {
@@ -137,6 +137,7 @@ uint64_t lt_resident_size(void) {
 /// Sums over the recorder's children that were waited for. Only one thread at a time waits for such a child; any thread
 /// may read the sums.
 static struct {
+  // Sums, which need no order.
   _Atomic int64_t userMicroseconds, systemMicroseconds;
   _Atomic int64_t minorFaults, majorFaults, blocksIn, blocksOut, waits, switches;
   _Atomic int64_t largest; ///< resident size of the largest child, in KiB

@@ -361,7 +361,8 @@ void lt_environment_free(char **made, char *const environment[]) {
 enum { PLACE_LIMIT = 256, NO_PLACE = -1 };
 
 static struct place {
-  _Atomic pid_t user;        ///< thread, or child made by vfork; 0 if the place is free
+  /// thread, or child made by vfork; 0 if the place is free. The exchange in `claim` pairs with the stores of 0
+  _Atomic pid_t user;
   _Atomic uintptr_t owner;   ///< thread-local memory of the last user; a thread's vfork children share it
   _Atomic pid_t ownerThread; ///< 0 if it is not known
   struct block *block;       ///< used only by `user`; NULL until first needed

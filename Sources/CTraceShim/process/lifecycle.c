@@ -82,7 +82,7 @@ static void end(void *ending) {
 /// If there is no memory for a stack, nothing is sealed, but the live file still has all records.
 static void end_recording(struct ending ending) { lt_on_own_stack(end, &ending); }
 
-/// The process that is ending, or has ended, its recording; 0 if there is none.
+/// The process that is ending, or has ended, its recording; 0 if there is none. The exchange elects one thread.
 static _Atomic pid_t finishing;
 
 void lt_process_finish(uint32_t reason) {

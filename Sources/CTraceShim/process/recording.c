@@ -76,6 +76,8 @@ static void describe(void *thread) {
 void lt_description_begin(struct lt_thread *t) {
   uint32_t no = 0;
   if (!atomic_compare_exchange_strong(&process.isWritten, &no, 1)) return;
+  // Pairs with the fence in lt_description_has_changed: this thread describes the change, or that one sees isWritten.
+  atomic_thread_fence(memory_order_seq_cst);
   process.writtenWarnings = 0;
   describe(t);
   lt_description_put_clock(t);
@@ -108,7 +110,10 @@ bool lt_description_add_warning(const char text[LT_WARNING_SIZE]) {
 }
 
 bool lt_description_has_changed(void) {
+  // Comes after the change. Pairs with the fence in lt_description_begin.
+  atomic_thread_fence(memory_order_seq_cst);
   if (!atomic_load(&process.isWritten)) return false;
+  // Pairs with the exchange in lt_description_renew, which reads the change.
   atomic_store(&process.isOld, 1);
   lt_thread_send_to_prepare();
   return true;
@@ -141,7 +146,7 @@ enum { LIMIT_NONE = 0, LIMIT_AHEAD = 1, LIMIT_REACHED = 2, LIMIT_AT_WORK = 3 };
 
 static struct {
   uint64_t bytes;
-  _Atomic uint32_t state;
+  _Atomic uint32_t state; ///< each exchange from one state to the next is made by one thread
   bool (*goOver)(struct lt_thread *);
 } traceLimit;
 
@@ -176,7 +181,8 @@ void lt_trace_limit_heed(struct lt_thread *t) {
 
 static struct {
   struct lt_recording_observer observer;
-  _Atomic uint32_t isForkPending; ///< this is a followed child, and its trace begins with its first event
+  /// this is a followed child, and its trace begins with its first event. The exchange to 0 elects one thread
+  _Atomic uint32_t isForkPending;
 } recording;
 
 void lt_recording_observe(struct lt_recording_observer made) { recording.observer = made; }

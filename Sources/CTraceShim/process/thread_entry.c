@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "image/heap_snapshot.h"
+#include "os/thread_barrier.h"
 #include "process/recording.h"
 #include "record/chunk_compressor.h"
 #include "record/event_buffer.h"
@@ -33,6 +34,7 @@ static uint64_t used_by(uint32_t number) { return (uint64_t)number << 32 | CLAIM
 static bool is_used(uint64_t claim) { return (uint32_t)claim == CLAIM_USED; }
 
 static void reap(struct lt_thread *t, pid_t process, pid_t self) {
+  // Pairs with the store in register_thread: the claim's own thread ID, or a later one, is seen below.
   uint64_t claim = atomic_load(&t->claim);
   if (!is_used(claim)) return;
   pid_t thread = atomic_load(&t->osThread);
@@ -44,6 +46,7 @@ static void reap(struct lt_thread *t, pid_t process, pid_t self) {
   lt_buffer_end(t);
   if (t->slot) t->slot->thread = 0;
   LT_CHECK(!t->compressor && atomic_load(&t->claim) == CLAIM_REAPING);
+  // Pairs with the exchange in claim_free: the next user finds the state cleaned up.
   atomic_store(&t->claim, CLAIM_FREE);
 }
 
@@ -56,7 +59,9 @@ void lt_thread_reap(void) {
 /// any time.
 static bool is_inside(const struct lt_thread *t) {
   struct timespec none = {0, 0};
-  return lt_syscall6(SYS_futex, (long)t->hookDepth, FUTEX_WAIT_PRIVATE, 0, (long)&none, 0, 0) == -EAGAIN;
+  // Relaxed: is_busy has loaded the claim, which the thread stores after this pointer.
+  const uint32_t *depth = atomic_load_explicit(&t->hookDepth, memory_order_relaxed);
+  return lt_syscall6(SYS_futex, (long)depth, FUTEX_WAIT_PRIVATE, 0, (long)&none, 0, 0) == -EAGAIN;
 }
 
 /// True if a thread is inside a hook that could write to its state.
@@ -71,12 +76,16 @@ bool lt_thread_await_others(void) {
   enum { MOMENT_NANOSECONDS = 1000000, MOMENT_LIMIT = 5000 };
   pid_t process = lt_process_id(), self = lt_thread_id();
   int moments = 0;
+  // Pairs with lt_set_inside: a thread that is not seen inside a hook from here on sees that hooks are off.
+  if (lt_thread_count() > 1) lt_order_threads();
   for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) {
     while (is_busy(t, process, self)) {
       if (moments++ == MOMENT_LIMIT) return false;
       lt_sleep(MOMENT_NANOSECONDS);
     }
   }
+  // Acquire, after the kernel's reads for is_inside: pairs with the release in lt_leave.
+  atomic_thread_fence(memory_order_acquire);
   return true;
 }
 
@@ -130,6 +139,7 @@ static struct lt_thread *make_thread(struct lt_thread *former) {
 /// setting clears `isReady` after the change.
 static void make_ready(struct lt_thread *t) {
   LT_CHECK(t->slot && t->number > 0);
+  // Sequentially consistent, like the loads of settings below. Pairs with lt_thread_send_to_prepare.
   atomic_store(&t->isReady, 1);
   lt_buffer_keep_exact_time(t);
   lt_stack_capture_renew(t);
@@ -152,7 +162,7 @@ static struct lt_thread *register_thread(void) {
   if (t->number > 1) lt_exact_time_require();
   pid_t thread = lt_thread_id();
   atomic_store(&t->osThread, thread);
-  t->hookDepth = &lt_tls.hookDepth;
+  atomic_store_explicit(&t->hookDepth, &lt_tls.hookDepth, memory_order_relaxed); // published by `claim` below
   t->eventSequence = t->definitionSequence = 0;
   t->totalEvents = 0;
   t->asyncDepth = 0;
@@ -170,6 +180,7 @@ static struct lt_thread *register_thread(void) {
   slot->thread = t->number;
   make_ready(t);
   LT_CHECK(atomic_load(&t->claim) == CLAIM_SETTING_UP && lt_buffer_is_valid(t));
+  // Pairs with the loads in reap and is_busy.
   atomic_store(&t->claim, used_by(t->number));
   uint8_t payload[32], *p = payload;
   p = lt_put_varint(p, t->number);
@@ -194,15 +205,15 @@ static void introduce(void *thread) {
 }
 
 LT_NOINLINE struct lt_thread *lt_thread_prepare(void) {
-  if (atomic_load_explicit(&lt_hook_mode, memory_order_relaxed) == LT_HOOKS_OFF) return NULL;
+  // Sequentially consistent: comes after lt_set_inside, and pairs with the store in lt_hooks_set.
+  if (atomic_load(&lt_hook_mode) == LT_HOOKS_OFF) return NULL;
   LT_CHECK(lt_tls.hookDepth == 1);
   struct lt_thread *t = lt_tls.thread;
   // A fork wipes the states. So a state that has a number belongs to this process.
   bool isKnown = t && t->number;
   if (!isKnown && !lt_process_is_ours()) return NULL;
-  if (LT_UNLIKELY(atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_SNAPSHOT))
-    lt_snapshot_at_switch();
-  if (atomic_load_explicit(lt_pause_switch, memory_order_relaxed) != LT_SWITCH_RECORD) {
+  if (LT_UNLIKELY(lt_pause_state() == LT_SWITCH_SNAPSHOT)) lt_snapshot_at_switch();
+  if (lt_pause_state() != LT_SWITCH_RECORD) {
     if (!isKnown) {
       // Then a thread that has a state calls this function at its next hook. It writes the pause to the trace.
       if (lt_pause_notice()) lt_thread_send_to_prepare();

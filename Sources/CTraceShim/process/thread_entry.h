@@ -28,6 +28,15 @@ void __tsan_release(void *address);
 #define LT_SANITIZER_ACQUIRE(thread) ((void)0)
 #endif
 
+/// Marks the thread as inside a hook. The next load must be sequentially consistent.
+static LT_ALWAYS_INLINE void lt_set_inside(void) {
+  // Pairs with lt_order_threads in lt_thread_await_others: either the waiter sees 1, or this thread sees that hooks are
+  // off. Release: on arm64, a sequentially consistent load does not pass this store. On x86-64, only the barrier that
+  // the waiter causes in this thread keeps the order, so hooks need no fence.
+  __atomic_store_n(&lt_tls.hookDepth, 1, __ATOMIC_RELEASE);
+  __asm__ volatile("" ::: "memory");
+}
+
 /// Begins a hook. Returns the calling thread's state, and `lt_leave` must follow. Returns NULL if the hook must record
 /// nothing and only pass the call on.
 static LT_ALWAYS_INLINE struct lt_thread *lt_enter(void) {
@@ -36,11 +45,9 @@ static LT_ALWAYS_INLINE struct lt_thread *lt_enter(void) {
     lt_thread_drop_nested();
     return NULL;
   }
-  lt_tls.hookDepth = 1;
-  __asm__ volatile("" ::: "memory");
-  if (LT_LIKELY(thread && atomic_load_explicit(&thread->isReady, memory_order_relaxed) &&
-                atomic_load_explicit(lt_pause_switch, memory_order_relaxed) == LT_SWITCH_RECORD))
-    return thread;
+  lt_set_inside();
+  // Sequentially consistent: on arm64, this load and all later ones come after the store in lt_set_inside.
+  if (LT_LIKELY(thread && atomic_load(&thread->isReady) && lt_pause_state() == LT_SWITCH_RECORD)) return thread;
   thread = lt_thread_prepare();
   if (!thread) {
     LT_SANITIZER_RELEASE(lt_tls.thread); // lt_thread_prepare may have noted a pause in the state
@@ -54,8 +61,8 @@ static LT_ALWAYS_INLINE struct lt_thread *lt_enter(void) {
 static LT_ALWAYS_INLINE void lt_leave(void) {
   LT_CHECK(lt_tls.hookDepth == 1);
   LT_SANITIZER_RELEASE(lt_tls.thread);
-  // Pairs with the system call of lt_thread_await_others that reads this word. A thread that sees 0 sees all that the
-  // hook wrote.
+  // Release: pairs with the system call in is_inside that reads this word. A thread that sees 0 sees all that the hook
+  // wrote.
   __atomic_store_n(&lt_tls.hookDepth, 0, __ATOMIC_RELEASE);
 }
 

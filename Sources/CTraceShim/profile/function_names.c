@@ -320,6 +320,7 @@ static void set(uint64_t address, uint32_t function) {
   LT_CHECK(function <= naming.table->functionCount && atomic_load(&place->address) == 0);
   naming.table->placesUsed++;
   place->function = function;
+  // Release: pairs with the acquire in place_of.
   atomic_store_explicit(&place->address, address, memory_order_release);
 }
 

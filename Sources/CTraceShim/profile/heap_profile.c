@@ -198,8 +198,9 @@ static struct making {
   bool *functions;        ///< by a function's number: whether it was written
 } making;
 static struct {
-  _Atomic uint32_t isTaken, isForbidden;
-  uint64_t beginning; ///< CLOCK_MONOTONIC
+  _Atomic uint32_t isTaken;     ///< the exchange pairs with the store of 0
+  _Atomic uint32_t isForbidden; ///< needs no order: a profile that has begun may go on
+  uint64_t beginning;           ///< CLOCK_MONOTONIC
 } profiling;
 
 void lt_heap_profile_begin(void) { profiling.beginning = lt_clock_nanoseconds(CLOCK_MONOTONIC); }
@@ -420,9 +421,9 @@ void lt_heap_profile_free(struct lt_heap_profile *profile) {
 
 static struct {
   uint64_t interval, samplePeriod;
-  _Atomic uint64_t nextProfile;
-  uint32_t written;           ///< number of files written so far
-  _Atomic uint32_t hasFailed; ///< a file could not be written, and the user has been notified
+  _Atomic uint64_t nextProfile; ///< the exchange elects one thread
+  uint32_t written;             ///< number of files written so far
+  _Atomic uint32_t hasFailed;   ///< a file could not be written, and the user has been notified
 } dueProfiles = {.nextProfile = UINT64_MAX};
 
 void lt_due_profiles_begin(uint64_t every, uint64_t period) {

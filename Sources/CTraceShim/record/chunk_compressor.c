@@ -22,7 +22,8 @@ enum {
 };
 
 struct lt_compressor {
-  _Atomic uint32_t isBusy;      ///< 1 while the compressor is taken; only the thread that took it uses it
+  /// 1 while the compressor is taken; only the thread that took it uses it. The exchange pairs with the store of 0
+  _Atomic uint32_t isBusy;
   _Atomic(ZSTD_CCtx *) context; ///< also read by the thread that counts the compressors
   uint8_t *output;              ///< OUTPUT_SIZE bytes; NULL until first taken
   uint32_t consumed;            ///< compressed bytes of the payload; never decreases while the compressor is taken

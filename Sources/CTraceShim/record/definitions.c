@@ -36,10 +36,11 @@ struct image {
 enum { IMAGE_LIMIT = 4096, STATIC_TLS_LIMIT = 1 << 20 };
 static struct {
   struct image images[IMAGE_LIMIT];
-  _Atomic uint32_t count; ///< number of entries that were ever used; at most IMAGE_LIMIT
-  _Atomic uint32_t isRefreshing;
+  /// number of entries that were ever used; at most IMAGE_LIMIT. The release in look_at_image pairs with the acquires
+  _Atomic uint32_t count;
+  _Atomic uint32_t isRefreshing; ///< the exchange pairs with the store of 0
   unsigned long long lastAdds, lastSubs;
-  _Atomic uint64_t staticTLSSize;
+  _Atomic uint64_t staticTLSSize; ///< a maximum, which needs no order
   struct lt_image_observer observer;
   /// True after the first pass. A new entry then belongs to an image that was loaded during the recording.
   bool isLooking;
@@ -99,6 +100,7 @@ LT_INVARIANT bool are_images_distinct(void) {
 
 static void give_range(struct image *image, uintptr_t start, uintptr_t end) {
   LT_CHECK(start < end && atomic_load(&image->end) == 0);
+  // Release: each store pairs with an acquire in has_address. A reader of the new end sees the new start.
   atomic_store_explicit(&image->start, start, memory_order_release);
   atomic_store_explicit(&image->end, end, memory_order_release);
 }
@@ -108,6 +110,7 @@ static void give_range(struct image *image, uintptr_t start, uintptr_t end) {
 static void take_range(struct image *image) { atomic_store_explicit(&image->end, 0, memory_order_release); }
 
 static bool has_address(const struct image *image, uintptr_t address) {
+  // Acquire: the later loads pair with the stores in give_range and take_range.
   uintptr_t start = atomic_load_explicit(&image->start, memory_order_acquire),
             end = atomic_load_explicit(&image->end, memory_order_acquire);
   return address >= start && address < end && atomic_load_explicit(&image->start, memory_order_relaxed) == start;
@@ -274,8 +277,8 @@ struct entry {
   _Atomic uint32_t storage;  ///< LT_STORAGE_…
 };
 static struct {
-  _Atomic(struct entry *) entries;
-  _Atomic uint32_t nextType, usedEntries;
+  _Atomic(struct entry *) entries;        ///< the exchange in number_of pairs with the acquires
+  _Atomic uint32_t nextType, usedEntries; ///< counters, which need no order
 } typeTable = {.nextType = 1};
 /// Replaces the metadata address of a type that is gone. Unlike 0, it does not end a probe sequence, so later entries
 /// stay reachable. It is never an address.
@@ -294,6 +297,7 @@ void lt_type_table_forget(uintptr_t start, uintptr_t end) {
   for (uint32_t i = 0; entries && i < TABLE_SIZE; i++) {
     uint64_t metadata = atomic_load_explicit(&entries[i].metadata, memory_order_relaxed);
     if (metadata < start || metadata >= end) continue;
+    // In this order: a reader of a later type's metadata does not find the number of this type.
     atomic_store(&entries[i].type, 0);
     atomic_store(&entries[i].metadata, GONE);
   }
@@ -368,6 +372,7 @@ static LT_NOINLINE uint32_t number_of(struct lt_thread *t, uint64_t metadata, in
       LT_CHECK(entry >= entries && entry < entries + TABLE_SIZE);
       found = free ? GONE : 0;
       if (atomic_compare_exchange_strong(&entry->metadata, &found, metadata)) {
+        // Release: pairs with the acquires in lt_type_for and lt_types, which see the definition and `storage`.
         atomic_store_explicit(&entry->storage, storage, memory_order_relaxed);
         atomic_store_explicit(&entry->type, type, memory_order_release);
       }
@@ -412,8 +417,11 @@ uint32_t lt_types(struct lt_scanned_type *types, uint32_t limit) {
   struct entry *entries = atomic_load_explicit(&typeTable.entries, memory_order_acquire);
   uint32_t count = 0;
   for (uint32_t i = 0; entries && i < TABLE_SIZE && count < limit; i++) {
-    uint64_t metadata = atomic_load_explicit(&entries[i].metadata, memory_order_relaxed);
+    // Acquire: pairs with the exchange in number_of, which comes after `type` was set to 0.
+    uint64_t metadata = atomic_load_explicit(&entries[i].metadata, memory_order_acquire);
     if (!metadata || metadata == GONE) continue;
+    // Acquire: pairs with the release in number_of. Until then, `storage` may belong to a type that is gone.
+    if (!atomic_load_explicit(&entries[i].type, memory_order_acquire)) continue;
     uint32_t storage = atomic_load_explicit(&entries[i].storage, memory_order_relaxed);
     types[count++] = (struct lt_scanned_type){.metadata = metadata, .storage = storage};
   }

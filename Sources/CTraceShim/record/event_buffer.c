@@ -46,6 +46,7 @@ LT_INVARIANT bool are_definitions_valid(const struct lt_thread *t) {
 void lt_buffer_on_seal(void (*function)(struct lt_thread *)) { buffers.onSeal = function; }
 
 void lt_exact_time_require(void) {
+  // Comes before the loads of the list, and pairs with the load in lt_buffer_keep_exact_time.
   if (!atomic_exchange(&buffers.isExactTimeRequired, 1)) lt_thread_send_to_prepare();
 }
 
@@ -103,6 +104,7 @@ static void drop_compressor(struct lt_thread *t) {
 
 /// Returns the size of the complete records: bytes in the low half, events in the high half.
 static uint64_t published(const struct lt_live_slot *slot) {
+  // Acquire: pairs with the release in lt_buffer_publish.
   uint64_t word = atomic_load_explicit((const _Atomic uint64_t *)&slot->eventUsed, memory_order_acquire);
   LT_CHECK(slot->eventStart == LT_SLOT_DEFINITIONS);
   LT_CHECK((uint32_t)word >= slot->eventStart && (uint32_t)word <= LT_SLOT_SIZE);
@@ -153,7 +155,9 @@ void lt_buffer_begin(struct lt_thread *t) {
 
 static bool seal_definitions(struct lt_thread *t) {
   struct lt_live_slot *slot = t->slot;
-  uint32_t size = slot->definitionUsed - slot->definitionStart;
+  // Acquire: pairs with the release in lt_define. The caller may be another thread.
+  uint32_t used = atomic_load_explicit((const _Atomic uint32_t *)&slot->definitionUsed, memory_order_acquire);
+  uint32_t size = used - slot->definitionStart;
   LT_CHECK(slot->definitionStart == sizeof *slot && size <= LT_SLOT_DEFINITIONS - sizeof *slot);
   if (size == 0) return true;
   struct lt_chunk_header header = {
@@ -200,6 +204,7 @@ static bool begin_sealing(struct lt_thread *t) {
   pid_t self = lt_thread_id();
   for (int moments = 0; moments < MOMENT_LIMIT; moments++) {
     pid_t nobody = 0;
+    // Pairs with the store in end_sealing: this thread sees the payloads as the last one has left them.
     if (atomic_compare_exchange_strong(&t->sealer, &nobody, self)) return true;
     if (nobody == self) return false;
     lt_sleep(MOMENT_NANOSECONDS);
@@ -224,6 +229,7 @@ bool lt_buffer_seal_payloads(struct lt_thread *t) {
 static size_t copy_payloads(const struct lt_thread *t, uint64_t offsets[LT_BUFFER_COPIES]) {
   const struct lt_live_slot *slot = t->slot;
   size_t count = 0;
+  // Acquire: pairs with the release in lt_define.
   uint32_t used = atomic_load_explicit((const _Atomic uint32_t *)&slot->definitionUsed, memory_order_acquire);
   LT_CHECK(used >= slot->definitionStart && used <= LT_SLOT_DEFINITIONS);
   if (used > slot->definitionStart) {
@@ -327,6 +333,7 @@ void lt_define(struct lt_thread *t, uint8_t kind, const uint8_t *payload, size_t
   p += size;
   LT_CHECK(p <= t->definitionLimit);
   t->definitionCursor = p;
+  // Release: pairs with the acquire in seal_definitions and copy_payloads.
   atomic_store_explicit((_Atomic uint32_t *)&t->slot->definitionUsed, (uint32_t)(p - (uint8_t *)t->slot),
                         memory_order_release);
 }

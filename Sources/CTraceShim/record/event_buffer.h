@@ -87,6 +87,7 @@ static LT_ALWAYS_INLINE void lt_buffer_publish(struct lt_thread *t, uint64_t eve
   LT_CHECK(lt_buffer_is_valid(t));
   LT_CHECK(eventCount <= UINT32_MAX);
   uint64_t word = eventCount << 32 | (uint32_t)(t->cursor - (uint8_t *)t->slot);
+  // Release: pairs with the acquire in `published`, and with readers of the live file.
   atomic_store_explicit((_Atomic uint64_t *)&t->slot->eventUsed, word, memory_order_release);
 }
 

@@ -334,6 +334,7 @@ LT_NOINLINE void lt_record_size_alone(struct lt_thread *t, unsigned operation, c
 // --- pauses ----------------------------------------------------------------------------------------------------------
 
 static struct {
+  // Each exchange elects the thread that writes the record.
   _Atomic uint32_t isNoted; ///< the trace contains the start of a pause, but not its end
   _Atomic uint64_t unnoted; ///< the time when the first thread without a state noticed the pause; 0 if none did
 } pauses;
@@ -375,7 +376,7 @@ void lt_pause_note(struct lt_thread *t, uint64_t kind) {
 enum { SAMPLE_NANOSECONDS = 250000000 };
 
 void lt_memory_sample(struct lt_thread *t) {
-  static _Atomic uint64_t nextSample;
+  static _Atomic uint64_t nextSample; // the exchange elects one thread
   uint64_t now = lt_clock_nanoseconds(CLOCK_MONOTONIC), due = atomic_load(&nextSample);
   if (now < due || !atomic_compare_exchange_strong(&nextSample, &due, now + SAMPLE_NANOSECONDS)) return;
   uint8_t payload[64], *p = payload;

@@ -223,6 +223,7 @@ bool lt_trace_is_writable(void) { return atomic_load_explicit(&lt_trace.isOpen, 
 
 /// Truncates the file after the last chunk, if this was the last writer and recording has ended.
 static void leave_file(void) {
+  // The subtraction of the last user sees the store of `isOpen` by any earlier one, and all that they wrote.
   if (!lt_mapped_file_leave(&lt_trace.file) || lt_trace_is_writable()) return;
   lt_mapped_file_trim(&lt_trace.file, lt_trace.status->dataEnd);
 }
@@ -242,13 +243,17 @@ static void stop(int error) {
   if (isFirst) lt_message("recording stopped: cannot write", lt_trace.file.path, error);
 }
 
+/// Bytes before the first slot of the live file. Slots are mapped, so they begin at multiples of the page size.
+enum { LIVE_HEADER_SIZE = LT_LIVE_HEADER_SIZE > LT_PAGE_LIMIT ? LT_LIVE_HEADER_SIZE : LT_PAGE_LIMIT };
+_Static_assert(LT_SLOT_SIZE % LT_PAGE_LIMIT == 0, "slots are mapped");
+
 // --- slots -----------------------------------------------------------------------------------------------------------
 
 struct lt_live_slot *lt_trace_new_slot(void) {
   if (!lt_trace_is_writable()) return NULL;
   LT_CHECK(has_pages() && lt_trace.slotSize == LT_SLOT_SIZE);
   uint32_t index = atomic_fetch_add((_Atomic uint32_t *)&lt_trace.live->slotCount, 1);
-  uint64_t offset = LT_LIVE_HEADER_SIZE + (uint64_t)index * LT_SLOT_SIZE;
+  uint64_t offset = LIVE_HEADER_SIZE + (uint64_t)index * LT_SLOT_SIZE;
   int error;
   lt_mapped_file_enter(&lt_trace.liveFile);
   struct lt_live_slot *slot = lt_mapped_file_map(&lt_trace.liveFile, offset, LT_SLOT_SIZE, &error);
@@ -322,8 +327,8 @@ void lt_trace_before_losing_reach(void) {
 
 static void set_inheritance(int advice) {
   LT_CHECK(has_pages());
-  lt_syscall(SYS_madvise, lt_trace.file.firstPage, LT_TRACE_HEADER_SIZE, advice);
-  lt_syscall(SYS_madvise, lt_trace.liveFile.firstPage, LT_LIVE_HEADER_SIZE, advice);
+  lt_syscall(SYS_madvise, lt_trace.file.firstPage, lt_page_size(), advice);
+  lt_syscall(SYS_madvise, lt_trace.liveFile.firstPage, lt_page_size(), advice);
 }
 
 void lt_trace_begin_copy(void) { set_inheritance(MADV_DOFORK); }
@@ -370,14 +375,14 @@ void lt_trace_add_drops(struct lt_thread *t) {
   LT_CHECK(lt_trace.status);
   for (int i = 0; i < LT_DROP_COUNT; i++) {
     if (!t->drops[i]) continue;
-    // A signal handler may count a drop at the same time.
+    // A signal handler may count a drop at the same time. Relaxed: a counter.
     uint64_t count = atomic_exchange_explicit((_Atomic uint64_t *)&t->drops[i], 0, memory_order_relaxed);
     atomic_fetch_add((_Atomic uint64_t *)&lt_trace.status->drops[i], count);
   }
 }
 
 uint64_t lt_recorder_bytes(void) {
-  uint64_t bytes = 2 * 4096;
+  uint64_t bytes = 2 * lt_page_size();
   for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) bytes += LT_SLOT_SIZE + sizeof *t;
   return bytes + lt_compressors_bytes();
 }
@@ -557,7 +562,7 @@ static int create_live(uint64_t traceID) {
                                      // replaced.
   int descriptor = lt_open(lt_trace.liveFile.path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (descriptor < 0) return descriptor;
-  int error = lt_allocate_storage(descriptor, 0, LT_LIVE_HEADER_SIZE);
+  int error = lt_allocate_storage(descriptor, 0, LIVE_HEADER_SIZE);
   if (!error) error = lt_mapped_file_begin(&lt_trace.liveFile, descriptor, 0);
   lt_close(descriptor);
   if (error) {
@@ -569,6 +574,7 @@ static int create_live(uint64_t traceID) {
   memcpy(live->magic, LT_LIVE_MAGIC, 8);
   live->version = LT_FORMAT_VERSION;
   live->slotSize = LT_SLOT_SIZE;
+  live->headerSize = LIVE_HEADER_SIZE;
   live->traceID = traceID;
   return 0;
 }
@@ -585,7 +591,7 @@ static void fill_header(struct lt_trace_header *header, const struct lt_trace_op
   header->machine = LT_ELF_MACHINE;
   header->pointerSize = sizeof(void *);
   header->clockKind = lt_clock_kind;
-  header->pageSize = 4096;
+  header->pageSize = (uint32_t)lt_page_size();
   header->processID = (uint32_t)lt_process_id();
   header->parentProcessID = (uint32_t)lt_parent_process_id();
   header->traceID = lt_random();
@@ -620,6 +626,9 @@ static int begin_trace(int descriptor, const struct lt_trace_options *options) {
   status->dataEnd = LT_TRACE_HEADER_SIZE;
   if (lt_file_size_limit() < (1u << 20)) return -EFBIG;
   int error = lt_write_all(descriptor, page, sizeof page);
+  // The kernel's page may be larger than the header. A write to the mapped header needs storage for that whole page.
+  if (!error && lt_page_size() > sizeof page)
+    error = lt_allocate_storage(descriptor, sizeof page, lt_page_size() - sizeof page);
   if (!error)
     error = lt_mapped_file_begin(&lt_trace.file, descriptor,
                                  LT_TRACE_STATUS_OFFSET + offsetof(struct lt_trace_status, fileSize));

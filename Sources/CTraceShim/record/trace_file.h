@@ -55,15 +55,17 @@ int lt_trace_fill_void(int descriptor, const struct lt_placed_chunk *space, cons
 // Appends chunks to the trace, closes it, and stops when the disk is full.
 
 struct lt_trace {
-  uint32_t slotSize;       ///< LT_SLOT_SIZE
-  _Atomic uint32_t isOpen; ///< chunks may be appended; the three pointers below are then not NULL
+  uint32_t slotSize; ///< LT_SLOT_SIZE
+  /// chunks may be appended; the three pointers below are then not NULL. The store of 1 pairs with the acquire in
+  /// lt_trace_is_writable
+  _Atomic uint32_t isOpen;
   struct lt_mapped_file file, liveFile;
   struct lt_trace_header *header; ///< the header page, in a shared mapping
   struct lt_trace_status *status; ///< lies in the header page. `dataEnd` never decreases, and is a multiple of
                                   ///< LT_CHUNK_ALIGNMENT
   struct lt_live_header *live;    ///< the first page of the live file
   pid_t process;
-  _Atomic uint32_t untracedChildren;
+  _Atomic uint32_t untracedChildren; ///< a counter, which needs no order
 };
 extern struct lt_trace lt_trace __attribute__((visibility("hidden")));
 

@@ -49,7 +49,8 @@ static _Atomic uint8_t *mark_of(uintptr_t address) {
 void lt_sampled_marks_use(void) {
   LT_CHECK(sampledBlocks.marks != NULL);
   // Set the mask last, since other threads may be freeing: the old mask is valid for both tables.
-  lt_sampled_marks.counts = sampledBlocks.marks;
+  __atomic_store_n(&lt_sampled_marks.counts, sampledBlocks.marks, __ATOMIC_RELAXED);
+  // Pairs with the acquire in lt_is_marked. Also comes after all marks that were added before.
   atomic_thread_fence(memory_order_seq_cst);
   __atomic_store_n(&lt_sampled_marks.mask, LT_SAMPLED_MARK_COUNT - 1, __ATOMIC_RELAXED);
 }
@@ -107,6 +108,7 @@ bool lt_sampled_blocks_remove(uintptr_t address, struct lt_sampled_block *block)
   *block = group->blocks[place];
   // If two threads free the block at the same time, which is an error of the program, count one free.
   uintptr_t key = key_of(address);
+  // Pairs with the exchange in lt_sampled_blocks_add: the next block is written after this one was read.
   if (!atomic_compare_exchange_strong(&group->keys[place], &key, 0)) return false;
   remove_mark(address);
   return true;
@@ -123,6 +125,7 @@ bool lt_sampled_blocks_add(uintptr_t address, const struct lt_sampled_block *blo
       continue;
     group->blocks[place] = *block;
     lt_sampled_marks_add(address);
+    // Release: pairs with the acquire in place_of, whose caller reads the block.
     atomic_store_explicit(&group->keys[place], key_of(address), memory_order_release);
     LT_CHECK(atomic_load(mark_of(address)) > 0);
     return true;
@@ -147,8 +150,7 @@ enum {
   /// A table takes 8 MiB, and has the cells for 256 MiB of addresses. Only its used pages are resident.
   TABLE_SHIFT = 28,
   TABLE_CELLS = 1 << (TABLE_SHIFT - CELL_SHIFT),
-  ADDRESS_BITS = 47,
-  TABLE_LIMIT = 1 << (ADDRESS_BITS - TABLE_SHIFT),
+  TABLE_LIMIT = 1 << (LT_ADDRESS_BITS - TABLE_SHIFT),
   /// The minimum size of a large block. The cell after a large block's first cell is entirely inside the block, and
   /// holds the block's size. So the block's end need not be searched for.
   LARGE_SIZE = 3 << CELL_SHIFT,
@@ -174,8 +176,9 @@ bool lt_live_set_begin(void) {
 
 static struct cell *table_of(uint64_t address, bool isToBeMade) {
   LT_CHECK(liveSet.tables != NULL);
-  if (address >> ADDRESS_BITS) return NULL;
+  if (address >> LT_ADDRESS_BITS) return NULL;
   _Atomic(struct cell *) *place = &liveSet.tables[address >> TABLE_SHIFT];
+  // Acquire: pairs with the exchange below.
   struct cell *table = atomic_load_explicit(place, memory_order_acquire);
   if (table || !isToBeMade) return table;
   struct cell *made = lt_map_private(TABLE_CELLS * sizeof *made);
@@ -197,7 +200,7 @@ static uint64_t bit_of(uint64_t address) { return 1ull << (address >> GRANULE_SH
 /// bits of a size are 0, so several consecutive blocks would have to end in the cell without beginning there.
 static uint64_t size_in(const struct cell *cell) {
   uint64_t size = atomic_load(&cell->starts);
-  return size >= LARGE_SIZE && !(size >> ADDRESS_BITS) && atomic_load(&cell->ends) == ~size ? size : 0;
+  return size >= LARGE_SIZE && !(size >> LT_ADDRESS_BITS) && atomic_load(&cell->ends) == ~size ? size : 0;
 }
 
 static uint64_t last_byte(uint64_t address, uint64_t size) { return address + (size ? size - 1 : 0); }
@@ -235,8 +238,9 @@ void lt_live_set_add(uintptr_t address, uint64_t size) {
     }
     atomic_fetch_or(&second->ends, bit_of(last_byte(address, size)));
   }
-  // Set the beginning last: if a copy of the process has the bit, it has the rest.
-  LT_CHECK(!isLarge || size >> ADDRESS_BITS || size_in(second) == size);
+  // Set the beginning last: if a copy of the process has the bit, it has the rest. Release: pairs with the loads of
+  // `starts` in lt_live_set_walk and lt_live_set_size.
+  LT_CHECK(!isLarge || size >> LT_ADDRESS_BITS || size_in(second) == size);
   atomic_fetch_or(&first->starts, bit_of(address));
 }
 

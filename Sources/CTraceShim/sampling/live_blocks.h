@@ -28,8 +28,9 @@ extern struct lt_sampled_marks lt_sampled_marks __attribute__((visibility("hidde
 
 /// True if the free of the block must be checked, as for every sampled block. False for nearly all other blocks.
 static LT_ALWAYS_INLINE bool lt_is_marked(const void *block) {
-  // Pairs with the fence of lt_sampled_marks_use. A thread that sees the new mask sees the new table.
+  // Acquire: pairs with the fence in lt_sampled_marks_use. A thread that sees the new mask sees the new table.
   uintptr_t index = (uintptr_t)block >> 4 & lt_load_first(&lt_sampled_marks.mask);
+  __asm__ volatile("" ::: "memory"); // lt_load_first orders only the processor
   return !lt_is_zero_byte(&lt_sampled_marks.counts[index]);
 }
 

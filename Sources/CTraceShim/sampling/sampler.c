@@ -204,6 +204,7 @@ uint32_t lt_sampled_site_for(const uint64_t *keys, uint32_t count) {
     memcpy(siteTable.keys + first, keys, count * sizeof *keys);
     site->firstKey = first;
     site->keyCount = count;
+    // Release: pairs with the acquire in lt_sampled_site_at.
     atomic_store_explicit(&site->isReady, 1, memory_order_release);
     return number;
   }
@@ -214,6 +215,7 @@ void lt_sampled_site_allocated(uint32_t number, struct lt_sample_weight weight) 
   LT_CHECK(number < LT_SAMPLED_SITE_LIMIT && atomic_load(&siteTable.sites[number].hash));
   LT_CHECK(weight.objects >= LT_WEIGHT_ONE);
   struct lt_sampled_site *site = &siteTable.sites[number];
+  // Relaxed: sums. A reader may see some of them without the others.
   atomic_fetch_add_explicit(&site->samples, 1, memory_order_relaxed);
   atomic_fetch_add_explicit(&site->allocatedObjects, weight.objects, memory_order_relaxed);
   atomic_fetch_add_explicit(&site->allocatedBytes, weight.bytes, memory_order_relaxed);
@@ -270,7 +272,7 @@ struct lt_sample_totals lt_sample_totals(void) {
 enum { CAPTURE_LIMIT = 32 };
 
 static struct capture {
-  _Atomic uint32_t isTaken;          ///< held by the thread that captures
+  _Atomic uint32_t isTaken;          ///< held by the thread that captures. The exchange pairs with the release of 0
   _Atomic(struct lt_thread *) state; ///< NULL until it is first needed
 } captures[CAPTURE_LIMIT];
 

@@ -17,6 +17,7 @@
 /// True if samples are taken instead of events: from the beginning, or since the trace has reached its limit. Set
 /// before the first event is skipped. So if this is false in a copy of the process, the trace has all events up to the
 /// copy.
+/// Sequentially consistent: no event is skipped before this is true.
 extern _Atomic bool lt_is_sampling __attribute__((visibility("hidden")));
 
 // --- draws -----------------------------------------------------------------------------------------------------------
@@ -79,8 +80,8 @@ enum {
 
 /// Estimates since the beginning of the recording.
 struct lt_sampled_site {
-  _Atomic uint64_t hash;       ///< of the stack; 0 if the place is free
-  _Atomic uint32_t isReady;    ///< not 0 if the two members below are set and final
+  _Atomic uint64_t hash;    ///< of the stack; 0 if the place is free. The exchange elects the thread that fills it in
+  _Atomic uint32_t isReady; ///< not 0 if the two members below are set and final: they are stored first
   uint32_t keyCount, firstKey; ///< this site's range in the keys of all sites
   uint32_t reserved;
   _Atomic uint64_t samples, freedSamples;

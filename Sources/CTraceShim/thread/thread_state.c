@@ -17,11 +17,13 @@ __thread struct lt_tls lt_tls;
 
 static struct {
   _Atomic(struct lt_thread *) first;
-  _Atomic uint32_t lastNumber;
+  _Atomic uint32_t lastNumber; ///< a counter, which needs no order
 } threads;
 
+// Sequentially consistent: pairs with the exchange in lt_thread_list. A thread that changed a setting before this load
+// sees every thread that read the old setting after it was listed.
 struct lt_thread *lt_thread_first(void) {
-  return atomic_load_explicit(&threads.first, memory_order_acquire);
+  return atomic_load(&threads.first);
 }
 
 struct lt_thread *lt_thread_self(void) {
@@ -42,11 +44,13 @@ LT_INVARIANT bool is_listed(const struct lt_thread *t) {
 void lt_thread_list(struct lt_thread *t) {
   LT_CHECK(t && !is_listed(t));
   struct lt_thread *first = lt_thread_first();
+  // The exchange publishes the state, and pairs with the load in lt_thread_first.
   do atomic_store(&t->next, first);
   while (!atomic_compare_exchange_weak(&threads.first, &first, t));
 }
 
 void lt_thread_send_to_prepare(void) {
+  // Comes after the caller's store of the setting, and pairs with the store in make_ready.
   for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) atomic_store(&t->isReady, 0);
 }
 
@@ -68,18 +72,21 @@ void lt_thread_reset_after_fork(void) {
 
 LT_HOOK_DATA _Atomic uint32_t lt_hook_mode;
 static _Atomic uint32_t neverPaused = LT_SWITCH_RECORD, hooksOff = LT_SWITCH_PAUSED;
-LT_HOOK_DATA _Atomic uint32_t *lt_pause_switch = &hooksOff;
-static _Atomic uint32_t *liveSwitch = &neverPaused;
+LT_HOOK_DATA _Atomic(_Atomic uint32_t *) lt_pause_switch = &hooksOff;
+static _Atomic uint32_t *liveSwitch = &neverPaused; ///< used only by the thread that begins or ends the recording
 
 /// Points lt_pause_switch to the word that hooks must check now.
 static void connect_switch(void) {
-  lt_pause_switch = atomic_load(&lt_hook_mode) == LT_HOOKS_OFF ? &hooksOff : liveSwitch;
-  LT_CHECK(lt_pause_switch != NULL);
+  _Atomic uint32_t *word = atomic_load(&lt_hook_mode) == LT_HOOKS_OFF ? &hooksOff : liveSwitch;
+  LT_CHECK(word != NULL);
+  // Release: pairs with the dependent loads in lt_pause_state. The word was set before.
+  atomic_store_explicit(&lt_pause_switch, word, memory_order_release);
   LT_CHECK(atomic_load(&hooksOff) == LT_SWITCH_PAUSED && atomic_load(&neverPaused) == LT_SWITCH_RECORD);
 }
 
 void lt_hooks_set(enum lt_hook_mode mode) {
   LT_CHECK(mode == LT_HOOKS_OFF || mode == LT_HOOKS_ON);
+  // Pairs with the loads in lt_thread_prepare and is_on: they see all settings from before LT_HOOKS_ON.
   atomic_store(&lt_hook_mode, mode);
   connect_switch();
 }
@@ -94,7 +101,7 @@ void lt_hooks_connect(_Atomic uint32_t *pauseSwitch) {
 // The recorder's own stacks: which thread uses each one, and the switch to a stack and back. A stack is mapped at its
 // first use and then kept.
 
-enum { PAGE = 4096, STACK_LIMIT = 1024 };
+enum { STACK_LIMIT = 1024 };
 
 static struct own_stack {
   _Atomic uint32_t isTaken;  ///< 1 while a thread uses the stack
@@ -106,10 +113,11 @@ static uint8_t *memory_of(struct own_stack *stack) {
   if (LT_LIKELY(memory)) return memory;
   memory = lt_map_private(LT_OWN_STACK_SIZE);
   if (!memory) return NULL;
-  LT_CHECK(atomic_load(&stack->isTaken) == 1 && (uintptr_t)memory % PAGE == 0);
+  LT_CHECK(atomic_load(&stack->isTaken) == 1 && lt_is_page_aligned((uintptr_t)memory));
   // The lowest page is inaccessible: a fault is better than an overflow into other memory. If the kernel refuses, the
   // page stays accessible.
-  lt_syscall(SYS_mprotect, memory, PAGE, 0);
+  lt_syscall(SYS_mprotect, memory, lt_page_size(), 0);
+  // Release: pairs with the acquire in lt_own_stack_left_at.
   atomic_store_explicit(&stack->memory, memory, memory_order_release);
   return memory;
 }
@@ -118,6 +126,7 @@ static struct own_stack *take(void) {
   for (uint32_t i = 0; i < STACK_LIMIT; i++) {
     uint32_t free = 0;
     if (atomic_load_explicit(&stacks[i].isTaken, memory_order_relaxed)) continue;
+    // Pairs with the stores of 0: this thread sees all that the stack's last user wrote.
     if (!atomic_compare_exchange_strong(&stacks[i].isTaken, &free, 1)) continue;
     if (memory_of(&stacks[i])) return &stacks[i];
     atomic_store(&stacks[i].isTaken, 0);
@@ -172,7 +181,7 @@ void lt_own_stack_reset_after_fork(void) {
 
 uintptr_t lt_make_thread_local(void) {
   size_t size = lt_thread_local_size(&lt_tls);
-  LT_CHECK(size % 4096 == 0);
+  LT_CHECK(lt_is_page_aligned(size));
   uint8_t *memory = size ? lt_map_private(size) : NULL;
   return memory ? lt_thread_local_make(memory, &lt_tls) : 0;
 }

@@ -140,14 +140,15 @@ struct lt_thread {
   uint8_t *definitionCursor, *definitionLimit; ///< in the slot, before the events
 
   // Identity.
-  uint32_t number;           ///< number of the thread, from 1 on; 0 in a state that was wiped
-  _Atomic pid_t osThread;    ///< ID of the thread. Others may read it while the state changes threads; they see a new
-                             ///< `claim` then
-  const uint32_t *hookDepth; ///< points into the thread's own memory, which is freed when the thread ends
+  uint32_t number;        ///< number of the thread, from 1 on; 0 in a state that was wiped
+  _Atomic pid_t osThread; ///< ID of the thread. Others may read it while the state changes threads; they see a new
+                          ///< `claim` then
+  /// points into the thread's own memory, which is freed when the thread ends. Others read it after `claim`
+  const uint32_t *_Atomic hookDepth;
   uint32_t eventSequence, definitionSequence;
   uint64_t totalEvents;
   uint64_t drops[LT_DROP_COUNT];
-  _Atomic(struct lt_thread *) next; ///< next state in the list of all threads
+  _Atomic(struct lt_thread *) next; ///< next state in the list of all threads; final once the state is listed
   _Atomic pid_t sealer;             ///< ID of the thread that writes the payloads to the trace; 0 if none does
   _Atomic uint64_t claim;           ///< the user of this state, and the purpose of the use; see process/thread_entry.c
 
@@ -213,7 +214,13 @@ extern _Atomic uint32_t lt_hook_mode __attribute__((visibility("hidden")));
 /// Points to the word that hooks check. While hooks are off, that word never contains LT_SWITCH_RECORD. While they are
 /// on, it is the pause switch. If there is a live file, its header contains the pause switch, so that another process
 /// can set it.
-extern _Atomic uint32_t *lt_pause_switch __attribute__((visibility("hidden")));
+extern _Atomic(_Atomic uint32_t *) lt_pause_switch __attribute__((visibility("hidden")));
+/// Returns the value of the word at lt_pause_switch.
+static LT_ALWAYS_INLINE uint32_t lt_pause_state(void) {
+  // Relaxed: the address of the second load depends on the first, which pairs with the release in connect_switch.
+  const _Atomic uint32_t *word = atomic_load_explicit(&lt_pause_switch, memory_order_relaxed);
+  return atomic_load_explicit(word, memory_order_relaxed);
+}
 
 /// Switches hooks on or off.
 void lt_hooks_set(enum lt_hook_mode mode);
@@ -230,8 +237,8 @@ void lt_hooks_connect(_Atomic uint32_t *pauseSwitch);
 
 /// The most bytes of the host's stack that a hook uses, in addition to the hooked function's own.
 enum { LT_HOST_STACK_BUDGET = 1024 };
-/// Bytes of a stack, including the inaccessible page at its end.
-enum { LT_OWN_STACK_SIZE = 64 << 10 };
+/// Bytes of a stack, including the inaccessible page at its end. A page may take as much as a whole stack needs.
+enum { LT_OWN_STACK_SIZE = LT_PAGE_LIMIT < (64 << 10) ? 64 << 10 : 2 * LT_PAGE_LIMIT };
 
 /// Calls the function on a stack of the recorder's. If the calling thread is already on such a stack, calls the
 /// function directly. Returns false, without a call, if there is no memory for a stack.

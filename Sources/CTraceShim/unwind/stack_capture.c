@@ -13,16 +13,17 @@
 // Memory for the record of a thread's last stack. One mapping holds all the arrays.
 
 enum {
-  PAGE = 4096,
+  /// addresses this far apart compete for the same cache lines, whatever the kernel's page size is
+  CACHE_WAY = 4096,
   /// offset between the starts of arrays that are used together, so that they do not compete for the same cache lines
   PART = 512,
   FIRST_FRAMES = 512, ///< these take 100 kB; deeper stacks are rare
   GROWTH = 8,
 };
 
-/// Places an array after the earlier ones. The array begins at part number `part` of a page.
+/// Places an array after the earlier ones. The array begins at part number `part` of a cache way.
 static size_t place(size_t *used, size_t size, unsigned part) {
-  size_t start = (*used + PAGE - 1) / PAGE * PAGE + part * PART;
+  size_t start = (*used + CACHE_WAY - 1) / CACHE_WAY * CACHE_WAY + part * PART;
   *used = start + size;
   return start;
 }

@@ -77,40 +77,40 @@ LT_NOINLINE uint64_t lt_rule_make(uintptr_t address, struct lt_cached_rule *entr
 // the stacks of coroutines and signal handlers. So the recorder grows a contiguous range page by page, as walks reach
 // it, with one system call for each page. An address in the known range needs only a comparison.
 
-enum { PAGE = 4096, FAR = 1 << 20 };
+enum { FAR = 1 << 20 };
 
 static bool is_readable_alone(uintptr_t address) { return lt_is_readable(address) && lt_is_readable(address + 8); }
 
 /// True if the known memory consists of whole pages, or is empty.
 LT_INVARIANT bool is_known_valid(const struct lt_thread *t) {
-  return t->mappedLow <= t->mappedHigh && t->mappedLow % PAGE == 0 && t->mappedHigh % PAGE == 0;
+  return t->mappedLow <= t->mappedHigh && lt_is_page_aligned(t->mappedLow) && lt_is_page_aligned(t->mappedHigh);
 }
 
 LT_NOINLINE bool lt_stack_memory_extend(struct lt_thread *t, uintptr_t address) {
   LT_CHECK(is_known_valid(t));
-  uintptr_t first = address & ~(uintptr_t)(PAGE - 1), last = (address + 15) & ~(uintptr_t)(PAGE - 1);
+  uintptr_t page = lt_page_size(), first = lt_page_start(address), last = lt_page_start(address + 15);
   if (first < t->mappedLow && t->mappedLow - first > FAR) return is_readable_alone(address);
   while (first < t->mappedLow) {
-    if (!lt_is_readable(t->mappedLow - PAGE)) return false;
-    t->mappedLow -= PAGE;
+    if (!lt_is_readable(t->mappedLow - page)) return false;
+    t->mappedLow -= page;
   }
   if (last >= t->mappedHigh && last - t->mappedHigh > FAR) return is_readable_alone(address);
   while (last >= t->mappedHigh) {
     if (!lt_is_readable(t->mappedHigh)) return false;
-    t->mappedHigh += PAGE;
+    t->mappedHigh += page;
   }
   LT_CHECK(is_known_valid(t) && address >= t->mappedLow && address + 16 <= t->mappedHigh);
   return true;
 }
 
 LT_NOINLINE void lt_stack_memory_enter(struct lt_thread *t, uintptr_t address) {
-  uintptr_t page = address & ~(uintptr_t)(PAGE - 1);
+  uintptr_t page = lt_page_start(address);
   LT_CHECK(is_known_valid(t));
   // If the address is in connected memory below the known stack, that stack has grown. Otherwise the thread is on a
   // different stack, and the last recorded stack is no longer valid.
   if (t->mappedHigh && page < t->mappedLow && t->mappedLow - page <= FAR && lt_stack_memory_extend(t, page)) return;
   t->mappedLow = page;
-  t->mappedHigh = page + PAGE;
+  t->mappedHigh = page + lt_page_size();
   t->depth = 0;
   LT_CHECK(is_known_valid(t) && address - t->mappedLow < t->mappedHigh - t->mappedLow);
 }
@@ -150,14 +150,14 @@ static LT_ALWAYS_INLINE bool is_as_known(const struct lt_async_entry *known) {
 /// read might lead anywhere. Called only for chains that differ from the previous capture's. Makes a system call for
 /// each page that the chain reaches.
 static LT_NOINLINE uint32_t read_chain(struct lt_thread *t, uint64_t context) {
-  enum { PAGE = 4096, PAGES = 8 };
+  enum { MIN_ADDRESS = 4096, PAGES = 8 };
   uint64_t pages[PAGES] = {0};
   unsigned next = 0;
   uint32_t depth = 0;
   while (depth < LT_ASYNC_LIMIT) {
-    if (context & 15 || context < PAGE || context >= LT_FRAME_ADDRESS_MASK) return 0;
+    if (context & 15 || context < MIN_ADDRESS || context >= LT_FRAME_ADDRESS_MASK) return 0;
     // The two words of a context lie in one page. Most chains lie in a few pages.
-    uint64_t page = context & -(uint64_t)PAGE;
+    uint64_t page = lt_page_start(context);
     bool isKnown = false;
     for (unsigned i = 0; i < PAGES; i++) isKnown |= pages[i] == page;
     if (!isKnown) {

@@ -54,12 +54,14 @@ LT_INVARIANT bool lt_rule_is_valid(uint64_t rule) {
 }
 
 struct lt_cached_rule {
+  // Both are relaxed: the check replaces the order.
   _Atomic uint64_t check; ///< lt_rule_tag ^ rule, so that a pair of words from two writes is recognised
   _Atomic uint64_t rule;  ///< satisfies lt_rule_is_valid if `check` fits
 };
 enum { LT_RULE_CACHE_BITS = 15 };
 extern struct lt_cached_rule *lt_rule_cache __attribute__((visibility("hidden")));
-/// Increased when images are loaded or unloaded, so that older rules are no longer found.
+/// Increased after images were loaded or unloaded, so that older rules are no longer found. Needs no order of its own:
+/// the program orders the use of a new image's code after its loading.
 extern _Atomic uint32_t lt_image_generation __attribute__((visibility("hidden")));
 
 /// Each generation gives an address a different tag, because the multiplier is odd.

@@ -10,6 +10,8 @@ package struct LiveRecording: Hashable, Sendable {
   package var path: String
   package var traceID: UInt64
   let identity: FileIdentity
+  /// Offset of the first slot.
+  private let firstSlot: UInt64
   private let slotSize: UInt32
   private let slotCount: UInt32
   /// True if the recording was paused when the file was opened.
@@ -27,9 +29,10 @@ package struct LiveRecording: Hashable, Sendable {
     let page = file.bytes(at: 0, count: MemoryLayout<lt_live_header>.size)
     guard page.count == MemoryLayout<lt_live_header>.size, page.starts(with: Self.magic) else { return nil }
     let header = page.load(lt_live_header.self, at: 0)
-    guard header.version <= UInt32(LT_FORMAT_THINNED_VERSION) else { return nil }
+    guard header.version <= UInt32(LT_FORMAT_THINNED_VERSION), let firstSlot = header.firstSlot else { return nil }
     self.path = path
     traceID = header.traceID
+    self.firstSlot = firstSlot
     slotSize = header.slotSize
     slotCount = header.slotCount
     isPaused = header.pauseSwitch == UInt32(LT_SWITCH_PAUSED)
@@ -45,11 +48,10 @@ package struct LiveRecording: Hashable, Sendable {
     guard let file = ReadOnlyFile(path: path), UInt64(slotSize) >= UInt64(MemoryLayout<lt_live_slot>.size) else {
       return 0
     }
-    let base = UInt64(LT_LIVE_HEADER_SIZE)
-    guard file.size > base else { return 0 }
+    guard file.size > firstSlot else { return 0 }
     var sum: UInt64 = 0
-    for index in 0..<min(UInt64(slotCount), (file.size - base) / UInt64(slotSize)) {
-      let bytes = file.bytes(at: base + index * UInt64(slotSize), count: MemoryLayout<lt_live_slot>.size)
+    for index in 0..<min(UInt64(slotCount), (file.size - firstSlot) / UInt64(slotSize)) {
+      let bytes = file.bytes(at: firstSlot + index * UInt64(slotSize), count: MemoryLayout<lt_live_slot>.size)
       guard bytes.count == MemoryLayout<lt_live_slot>.size else { break }
       let slot = bytes.load(lt_live_slot.self, at: 0)
       if slot.thread != 0 { sum &+= UInt64(slot.eventCount) }

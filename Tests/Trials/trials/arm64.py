@@ -3,54 +3,31 @@
 import argparse
 import collections
 import concurrent.futures
-import contextlib
 import dataclasses
 import glob
-import hashlib
 import os
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
-import tarfile
 import time
-import urllib.error
-import urllib.request
 
-from . import arm64_readers
+from . import arm64_blocks, arm64_calls, emulation
 from .leaktrace import Analysis, Leaktrace
 from .processes import FailedCommand, must, run
-from .roots import mirror
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-WORK = os.path.join(ROOT, ".build", "arm64")
-SOURCE = os.path.join(ROOT, "Tests", "Arm64", "cases.swift")
+SOURCE = os.path.join(emulation.ROOT, "Tests", "Arm64", "cases.swift")
 PRODUCTS = (".build/release", ".build/quick/x86_64-unknown-linux-gnu/release")
-ARM64_PRODUCTS = tuple(f".build/arm64/{name}/aarch64-unknown-linux-gnu/release" for name in ("command", "quick"))
-TOOLCHAIN = os.path.dirname(os.path.realpath(shutil.which("swift") or "/usr/bin/swift"))
-USER_EMULATOR = "qemu-aarch64-static"
 OPTIMISATIONS = ("-O", "-Onone")
-COMPILING_SECONDS, RUNNING_SECONDS, TESTS_SECONDS, BOOTING_SECONDS = 900, 120, 300, 900
-
-# Paths inside of a root.
-SWIFT = "usr/libexec/swift"
-RUNTIME = f"{SWIFT}/lib/swift/linux"
-LIBRARY_FOLDERS = ("usr/lib/aarch64-linux-gnu", "usr/lib", RUNTIME)
-# What swiftc itself hands to the linker for the cases.
-LIBRARIES: tuple[str, ...] = (
-    "swiftCore",
-    "swift_Concurrency",
-    "swift_StringProcessing",
-    "swiftSwiftOnoneSupport",
-    "swiftGlibc",
-)
-LIBRARIES += ("swiftDispatch", "dispatch", "BlocksRuntime", "m")
+RUNNING_SECONDS, TESTS_SECONDS = 120, 300
 
 # As trace_status.h and trace_header.h define them.
 DROPS = {0: "calls of signal handlers", 1: "calls after the end", 2: "calls without memory", 3: "cut stacks"}
 INCOMPLETE, DIFFERENT = 4, 7
 VERIFIES_STACKS = 1 << 2
+HEADER_SIZE, PAGE_SIZE_OFFSET = 128, 20
 
 # The parts of the recorder that its tests in C need, and the sources of those tests.
 TEST_FOLDERS = ("Sources/CTraceShim", "Sources/CHeapScan", "Sources/CTraceFormat", "Tests/Recorder")
@@ -70,7 +47,7 @@ TEST_FLAGS += ("-ISources/CProcessCalls/include",)
 NOT_OF_USER = {
     "A broken invariant is named on standard error, and aborts the process": "the emulator prints a line at an abort"
 }
-TEST_CORPUS = os.path.join(ROOT, "Tests", "Recorder", "FuzzCorpus")
+TEST_CORPUS = os.path.join(emulation.ROOT, "Tests", "Recorder", "FuzzCorpus")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,67 +84,27 @@ CASES = {
 }
 
 
-class NotReady(Exception):
-    """Something that the tests need is missing. The text says what, and how to get it."""
-
-
-def say(text: str) -> None:
-    # In one piece, since several threads report.
-    sys.stderr.write(f"test-arm64: {text}\n")
-
-
 # --- building
 
 
-def compiler(root: str) -> list[str]:
-    """The command line of the toolchain's C compiler for arm64."""
-    return [os.path.join(TOOLCHAIN, "clang"), "--target=aarch64-linux-gnu", f"--sysroot={root}"]
-
-
 def program(optimisation: str) -> str:
-    return os.path.join(WORK, f"cases{optimisation}", "cases")
-
-
-def build_program(root: str, optimisation: str) -> None:
-    """Compiles the cases with the root's own compiler, unless that has been done with the same source and commands."""
-    product, frontend = program(optimisation), os.path.join(root, SWIFT, "bin", "swift-frontend")
-    # The compiler loads its libraries from the root: the emulator looks there first for each absolute path.
-    libraries = f"/usr/lib/aarch64-linux-gnu:/{SWIFT}/lib/swift/host/compiler:/{RUNTIME}"
-    compile_it = emulated(root, [frontend, "-c", "-primary-file", SOURCE], {"LD_LIBRARY_PATH": libraries})
-    compile_it += ["-target", "aarch64-unknown-linux-gnu", "-sdk", root, "-resource-dir", f"{root}/{SWIFT}/lib/swift"]
-    compile_it += ["-module-name", "cases", "-parse-as-library", optimisation, "-g", "-o", f"{product}.o"]
-    link_it = [*compiler(root), "-fuse-ld=lld", f"{root}/{RUNTIME}/aarch64/swiftrt.o", f"{product}.o"]
-    link_it += [f"-L{root}/{RUNTIME}", *(f"-l{name}" for name in LIBRARIES), "-Wl,--build-id"]
-    link_it += [f"-Wl,-rpath,/{RUNTIME}", "-o", product]
-    with open(SOURCE, "rb") as file:
-        origin = hashlib.sha256(file.read() + repr([compile_it, link_it, os.path.getmtime(frontend)]).encode())
-    directory = os.path.dirname(product)
-    mark = os.path.join(directory, "origin")
-    if os.path.exists(mark):
-        with open(mark, encoding="utf-8") as file:
-            if file.read() == origin.hexdigest():
-                return
-    say(f"compiling the cases with {optimisation}")
-    shutil.rmtree(directory, ignore_errors=True)
-    os.makedirs(directory)
-    must(compile_it, limit=COMPILING_SECONDS)
-    must(link_it)
-    with open(mark, "w", encoding="utf-8") as file:
-        file.write(origin.hexdigest())
+    return os.path.join(emulation.WORK, f"cases{optimisation}", "cases")
 
 
 def build_programs(root: str, optimisations: tuple[str, ...]) -> None:
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        list(pool.map(lambda each: build_program(root, each), optimisations))
+        options = [["-parse-as-library", each] for each in optimisations]
+        products = [program(each) for each in optimisations]
+        list(pool.map(lambda product, each: emulation.compile_swift(root, [SOURCE], product, each), products, options))
 
 
 def test_program() -> str:
-    return os.path.join(WORK, "tests", "recorder-tests")
+    return os.path.join(emulation.WORK, "tests", "recorder-tests")
 
 
 def test_libraries() -> list[str]:
     """The libraries that the tests in C load."""
-    return [os.path.join(WORK, "tests", "libraries", f"lib{name}.so") for name in ("first", "second")]
+    return [os.path.join(emulation.WORK, "tests", "libraries", f"lib{name}.so") for name in ("first", "second")]
 
 
 def build_tests(root: str) -> list[str]:
@@ -175,16 +112,18 @@ def build_tests(root: str) -> list[str]:
 
     Returns the complaints about tests that do not compile. The program has the others.
     """
-    directory = os.path.join(WORK, "tests")
+    directory = os.path.join(emulation.WORK, "tests")
     os.makedirs(os.path.join(directory, "libraries"), exist_ok=True)
-    linker = [*compiler(root), "-fuse-ld=lld"]
+    linker = [*emulation.compiler(root), "-fuse-ld=lld"]
     for path in test_libraries():
         name = os.path.basename(path)[3:-3]
         text = f"int recorder_test_{name}; int recorder_test_call_{name}(void) {{ return ++recorder_test_{name}; }}"
         must([*linker, "-x", "c", "-fPIC", "-shared", "-o", path, "-"], standard_input=text.encode())
-    files = [name for folder in TEST_FOLDERS for name in glob.glob(f"{folder}/**", root_dir=ROOT, recursive=True)]
+    files = [
+        name for folder in TEST_FOLDERS for name in glob.glob(f"{folder}/**", root_dir=emulation.ROOT, recursive=True)
+    ]
     sources = sorted(name for name in files if name.endswith(".c") and "/Fuzzing/" not in name)
-    headers = [os.path.getmtime(os.path.join(ROOT, name)) for name in files if name.endswith(".h")]
+    headers = [os.path.getmtime(os.path.join(emulation.ROOT, name)) for name in files if name.endswith(".h")]
     # The root has no library for DWARF. All processors share its header.
     shutil.copy("/usr/include/dwarf.h", directory)
     flags = [
@@ -198,9 +137,9 @@ def build_tests(root: str) -> list[str]:
 
     def compiled(source: str) -> str:
         target = os.path.join(directory, source.replace("/", ".") + ".o")
-        newest = max(*headers, os.path.getmtime(os.path.join(ROOT, source)), os.path.getmtime(__file__))
+        newest = max(*headers, os.path.getmtime(os.path.join(emulation.ROOT, source)), os.path.getmtime(__file__))
         if not os.path.exists(target) or os.path.getmtime(target) <= newest:
-            outcome = run([*compiler(root), *flags, "-c", source, "-o", target], directory=ROOT)
+            outcome = run([*emulation.compiler(root), *flags, "-c", source, "-o", target], directory=emulation.ROOT)
             if outcome.status != 0:
                 error = re.search(r"error: .*", outcome.output)
                 complaints.append(f"{source} does not compile: {error[0] if error else outcome.output[-200:]}")
@@ -231,6 +170,7 @@ class Place:
     directory: str
     optimisation: str
     case: str
+    pages: int  # KiB of the kernel's pages
 
     def stem(self, kind: str) -> str:
         return os.path.join(self.directory, f"{self.case}{self.optimisation}.{kind}")
@@ -254,193 +194,58 @@ def settings(library: str, stem: str, kind: str) -> dict[str, str]:
     return values if kind == USUAL else {**values, "LEAKTRACE_SNAPSHOTS": "off", "LEAKTRACE_VERIFY_STACKS": "1"}
 
 
-def emulated(root: str, command: list[str], variables: dict[str, str] | None = None) -> list[str]:
-    """The command line that runs a program of arm64 with the root's libraries."""
-    values = [word for name, value in (variables or {}).items() for word in ("-E", f"{name}={value}")]
-    return [USER_EMULATOR, "-L", root, *values, *command]
-
-
 def run_user(root: str, library: str, place: Place) -> None:
     """Runs a case in the emulator of one process. This has no ptrace, so the recorder takes no heap images."""
     for kind in KINDS_OF_USER:
         stem = place.stem(kind)
-        command = emulated(root, [program(place.optimisation), place.case], settings(library, stem, kind))
+        command = emulation.emulated(root, [program(place.optimisation), place.case], settings(library, stem, kind))
         outcome = run(["/bin/sh", "-c", 'exec "$@" >"$0.out" 2>"$0.err"', stem, *command], limit=RUNNING_SECONDS)
         for ending, value in (("status", outcome.status), ("seconds", outcome.seconds)):
             with open(f"{stem}.{ending}", "w") as file:
                 file.write(str(value))
 
 
-# --- the emulated machine
+def run_line(stem: str, variables: dict[str, str], command: list[str]) -> str:
+    """A line of the machine's script, which runs a command."""
+    words = ["env", *(f"{name}={value}" for name, value in variables.items()), *command]
+    return f"run {stem} {RUNNING_SECONDS} {shlex.join(words)}"
 
 
-TOOLS = ("bash", "mount", "tar", "timeout", "sleep", "mkdir", "env")
-# The last file of the archive says that the machine has run everything.
-INIT = """#!/usr/bin/bash
-export PATH=/usr/bin
-mount -t proc proc /proc
-mount -t sysfs sys /sys
-mount -t devtmpfs dev /dev
-mkdir -p /dev/shm
-mount -t tmpfs shm /dev/shm
-mkdir -p {answers}
-mount -t tmpfs answers {answers}
-cd {answers}
-# Usage: run STEM SECONDS COMMAND…
-run() {{
-  local stem={answers}/$1 began=$EPOCHREALTIME
-  timeout "$2" "${{@:3}}" >"$stem.out" 2>"$stem.err" </dev/null
-  echo $? >"$stem.status"
-  echo $(((${{EPOCHREALTIME/./}} - ${{began/./}}) / 1000))e-3 >"$stem.seconds"
-}}
-{commands}
-echo yes >{answers}/complete
-port=/dev/vport0p1
-until [ -e $port ]; do sleep 0.1; done
-tar -C {answers} -cf $port .
-"""
-# Not below /tmp, where a checkout may be.
-ANSWERS = "/answers"
-
-
-def fetch_kernel(root: str) -> str:
-    """The path of Debian's kernel for arm64, in the version that the root's list of packages has."""
-    package, entry = "linux-image-cloud-arm64", {}
-    packages: dict[str, dict[str, str]] = {}
-    for path in glob.glob(f"{root}/var/lib/apt/lists/*_binary-arm64_Packages"):
-        with open(path, encoding="utf-8") as file:
-            for text in file.read().split("\n\n"):
-                entry = dict(re.findall(r"^(Package|Depends|Filename|SHA256): (.*)$", text, re.MULTILINE))
-                if entry.get("Package", "").startswith("linux-image-"):
-                    packages[entry["Package"]] = entry
-    if package not in packages:
-        raise NotReady(f"the root's list of packages has no {package}; remove the root, then run scripts/setup --arm64")
-    # This package only names the package with the kernel.
-    name = packages[package]["Depends"].split()[0]
-    entry = packages[name]
-    kernel = os.path.join(WORK, "kernel", name.replace("linux-image", "vmlinuz"))
-    if os.path.exists(kernel):
-        return kernel
-    source = mirror()
-    if not source:
-        raise NotReady("apt's sources name no mirror of Debian, so there is no kernel to boot")
-    address = f"{source.rstrip('/')}/{entry['Filename']}"
-    say(f"fetching {address}")
-    try:
-        with urllib.request.urlopen(address, timeout=60) as answer:
-            content = answer.read()
-    except urllib.error.HTTPError as error:
-        raise NotReady(
-            f"{address}: {error}; the root may be older than the mirror: remove it, then run scripts/setup --arm64"
-        ) from error
-    except OSError as error:
-        raise NotReady(f"{address}: {error}; see whether the mirror can be reached, then try again") from error
-    if hashlib.sha256(content).hexdigest() != entry["SHA256"]:
-        raise NotReady(f"{address} is damaged; try again")
-    os.makedirs(os.path.dirname(kernel), exist_ok=True)
-    with open(f"{kernel}.deb", "wb") as file:
-        file.write(content)
-    files = f"{kernel}.files"
-    must(["dpkg-deb", "-x", f"{kernel}.deb", files])
-    os.rename(os.path.join(files, "boot", os.path.basename(kernel)), kernel)
-    shutil.rmtree(files)
-    os.remove(f"{kernel}.deb")
-    return kernel
-
-
-class Machine:
-    """An emulated machine of arm64 with files of the root. Programs have the paths that they have on this machine."""
-
-    def __init__(self, root: str, directory: str) -> None:
-        self._root, self._directory, self._files = root, directory, os.path.join(directory, "files")
-        shutil.rmtree(self._files, ignore_errors=True)
-        for name in ("usr/bin", "usr/lib", "proc", "sys", "dev", "tmp"):
-            os.makedirs(os.path.join(self._files, name))
-        for name in ("bin", "lib"):
-            os.symlink(f"usr/{name}", os.path.join(self._files, name))
-        self.add_from_root("usr/lib/ld-linux-aarch64.so.1")
-        for name in TOOLS:
-            self.add_from_root(f"usr/bin/{name}")
-
-    def add_from_root(self, name: str) -> None:
-        """Adds a file of the root, and its libraries."""
-        original = os.path.join(self._root, name)
-        while os.path.islink(original):
-            # An absolute link means a file of the root.
-            target = os.readlink(original)
-            original = (
-                os.path.join(self._root, target[1:])
-                if target.startswith("/")
-                else os.path.join(os.path.dirname(original), target)
-            )
-        self.add(original, name)
-
-    def add(self, original: str, name: str = "") -> None:
-        """Adds a file, and its libraries. The usual name is the path on this machine."""
-        copy = os.path.join(self._files, (name or original).lstrip("/"))
-        if os.path.exists(copy):
-            return
-        os.makedirs(os.path.dirname(copy), exist_ok=True)
-        shutil.copy(original, copy)
-        needed = run(["readelf", "--dynamic", original]).output
-        for library in re.findall(r"\(NEEDED\).*\[(.*)\]", needed):
-            paths = [f"{folder}/{library}" for folder in LIBRARY_FOLDERS]
-            found = next((path for path in paths if os.path.lexists(os.path.join(self._root, path))), None)
-            if not found:
-                raise NotReady(
-                    f"the root has no {library}, which {original} needs; remove the root, then run scripts/setup --arm64"
-                )
-            self.add_from_root(found)
-
-    def run(self, kernel: str, commands: list[str], answers: str) -> None:
-        """Boots, runs the lines of bash, and unpacks what they leave into the directory `answers`."""
-        init = os.path.join(self._files, "init")
-        with open(init, "w", encoding="utf-8") as file:
-            file.write(INIT.format(answers=ANSWERS, commands="\n".join(commands)))
-        os.chmod(init, 0o755)
-        disk, archive, console = (os.path.join(self._directory, name) for name in ("initrd", "answers.tar", "console"))
-        names = must(["find", "."], directory=self._files)
-        must(["cpio", "-o", "-H", "newc", "--quiet", "-O", disk], directory=self._files, standard_input=names.encode())
-        for path in (archive, console):
-            with open(path, "wb"):
-                pass
-        command = ["qemu-system-aarch64", "-M", "virt", "-cpu", "max,pauth-impdef=on", "-smp", "2", "-m", "2048"]
-        command += ["-nodefaults", "-display", "none", "-no-reboot", "-kernel", kernel, "-initrd", disk]
-        command += ["-serial", f"file:{console}", "-append", "console=ttyAMA0 rdinit=/init quiet panic=-1"]
-        command += ["-device", "virtio-serial-pci", "-chardev", f"file,id=answers,path={archive}"]
-        command += ["-device", "virtserialport,nr=1,chardev=answers"]
-        # The kernel ends with the first process, and the emulator with the kernel.
-        outcome = run(command, limit=BOOTING_SECONDS)
-        with contextlib.suppress(tarfile.TarError), tarfile.open(archive) as tar:
-            tar.extractall(answers, filter="data")
-        if not os.path.exists(os.path.join(answers, "complete")):
-            with open(console, encoding="utf-8", errors="replace") as file:
-                said = file.read()[-1000:]
-            raise FailedCommand(f"the machine ended early: {outcome.output}{said}")
-
-
-def run_machine(
-    root: str, library: str, places: list[Place], with_tests: bool, kinds: tuple[str, ...] = KINDS_OF_MACHINE
-) -> None:
-    """Runs the cases, and perhaps the tests in C, in an emulated machine."""
-    kernel = fetch_kernel(root)
-    machine = Machine(root, os.path.join(WORK, "machine"))
+def add_places(
+    machine: emulation.Machine, library: str, places: list[Place], kinds: tuple[str, ...] = KINDS_OF_MACHINE
+) -> list[str]:
+    """Adds the programs of the cases to a machine. Returns the lines that run the cases."""
+    commands = []
     for path in (library, *{program(each.optimisation) for each in places}):
         machine.add(path)
-    commands = []
-    if with_tests:
-        for path in (test_program(), *test_libraries(), *glob.glob(f"{TEST_CORPUS}/*")):
-            machine.add(path)
-        commands.append(f"run tests {TESTS_SECONDS} {shlex.quote(test_program())}")
     for place in places:
         for kind in kinds:
             stem = os.path.basename(place.stem(kind))
-            variables = settings(library, os.path.join(ANSWERS, stem), kind)
-            words = ["env", *(f"{name}={value}" for name, value in variables.items())]
-            words += [program(place.optimisation), place.case]
-            commands.append(f"run {stem} {RUNNING_SECONDS} {shlex.join(words)}")
-    say(f"booting {os.path.basename(kernel)}")
-    machine.run(kernel, commands, places[0].directory)
+            variables = settings(library, os.path.join(emulation.ANSWERS, stem), kind)
+            commands.append(run_line(stem, variables, [program(place.optimisation), place.case]))
+    return commands
+
+
+def add_calls(machine: emulation.Machine, root: str, library: str, cases: list[str]) -> list[str]:
+    """Adds what acts on other processes. Returns the lines that run the cases."""
+    if cases:
+        built = os.path.join(emulation.WORK, "calls")
+        arm64_calls.build(emulation.compiler(root), built)
+        for name, path in arm64_calls.files(built, library, program(OPTIMISATIONS[0])).items():
+            machine.add(path, name)
+    return arm64_calls.commands(emulation.ANSWERS, cases)
+
+
+def add_tests(machine: emulation.Machine, root: str, library: str) -> list[str]:
+    """Adds the tests in C and those of allocators. Returns the lines that run them."""
+    blocks, jemalloc = arm64_blocks.build(root)
+    for path in (test_program(), *test_libraries(), *glob.glob(f"{TEST_CORPUS}/*"), blocks, jemalloc):
+        machine.add(path)
+    commands = [f"run tests {TESTS_SECONDS} {shlex.quote(test_program())}"]
+    for allocator in arm64_blocks.ALLOCATORS:
+        variables = arm64_blocks.variables(library, jemalloc, allocator, emulation.ANSWERS)
+        commands.append(run_line(os.path.basename(arm64_blocks.stem("", allocator)), variables, [blocks]))
+    return commands
 
 
 # --- judging
@@ -488,24 +293,12 @@ def compare_runs(place: Place, kind: str, result: Result) -> None:
 def read_trace(place: Place, kind: str, leaktrace: Leaktrace, result: Result) -> None:
     """The trace is whole, and no stack differs from a fresh unwind."""
     trace = f"{place.stem(kind)}.trace"
-    text = must([leaktrace.command, "dump", "--chunks", trace])
-    closing = re.search(r"^\d+ closing reason=(\S+) .*\bevents=(\d+) .*\bdrops=([\d,]+)$", text, re.MULTILINE)
-    options = re.search(r"^header .*\boptions=(0x[0-9a-f]+)", text)
-    if not closing or not options:
-        result.complaints.append(f"{kind}: the trace has no closing record")
+    with open(trace, "rb") as file:
+        (size,) = struct.unpack_from("<I", file.read(HEADER_SIZE), PAGE_SIZE_OFFSET)
+    if size != place.pages << 10:
+        result.complaints.append(f"{kind}: the header has pages of {size} bytes, not {place.pages} KiB")
+    if not judge_recording(must([leaktrace.command, "dump", "--chunks", trace]), kind, result) or kind != COMPARING:
         return
-    drops = [int(count) for count in closing[3].split(",")]
-    result.events, result.incomplete = int(closing[2]), drops[INCOMPLETE]
-    if closing[1] != "exit":
-        result.complaints.append(f"{kind}: the recording ended for the reason {closing[1]}")
-    result.complaints += [f"{kind}: {drops[index]} {what}" for index, what in DROPS.items() if drops[index]]
-    if kind != COMPARING:
-        return
-    if not int(options[1], 16) & VERIFIES_STACKS:
-        result.complaints.append("the recorder compared no stacks")
-    result.different = drops[DIFFERENT]
-    if result.different:
-        result.complaints.append(f"{result.different} stacks differ from a fresh unwind")
     events = must([leaktrace.command, "dump", "--events", trace])
     result.stacks = len(re.findall(r" stack=[1-9]", events))
     if result.stacks == 0:
@@ -513,6 +306,27 @@ def read_trace(place: Place, kind: str, leaktrace: Leaktrace, result: Result) ->
     depth, expected = deepest_stack(events), CASES[place.case].depth
     if depth < expected:
         result.complaints.append(f"the deepest stack has {depth} frames, not {expected}")
+
+
+def judge_recording(chunks: str, kind: str, result: Result) -> bool:
+    """The recording is whole. False if its end is missing. `chunks` describes the chunks of the trace."""
+    closing = re.search(r"^\d+ closing reason=(\S+) .*\bevents=(\d+) .*\bdrops=([\d,]+)$", chunks, re.MULTILINE)
+    options = re.search(r"^header .*\boptions=(0x[0-9a-f]+)", chunks)
+    if not closing or not options:
+        result.complaints.append(f"{kind}: the trace has no closing record")
+        return False
+    drops = [int(count) for count in closing[3].split(",")]
+    result.events, result.incomplete = int(closing[2]), drops[INCOMPLETE]
+    if closing[1] != "exit":
+        result.complaints.append(f"{kind}: the recording ended for the reason {closing[1]}")
+    result.complaints += [f"{kind}: {drops[index]} {what}" for index, what in DROPS.items() if drops[index]]
+    if kind == COMPARING:
+        if not int(options[1], 16) & VERIFIES_STACKS:
+            result.complaints.append("the recorder compared no stacks")
+        result.different = drops[DIFFERENT]
+        if result.different:
+            result.complaints.append(f"{result.different} stacks differ from a fresh unwind")
+    return True
 
 
 def deepest_stack(events: str) -> int:
@@ -570,9 +384,9 @@ def judge_tests(output: str, ignored: dict[str, str]) -> list[str]:
     ended = re.search(r"^(\d+) passed, (\d+) failed$", output, re.MULTILINE)
     if not ended:
         return [f"the tests in C did not end: {output[-300:]}"]
-    say(f"tests in C: {ended[0]}")
+    emulation.say(f"tests in C: {ended[0]}")
     for fact in set(failed) & ignored.keys():
-        say(f"tests in C: not judged here, since {ignored[fact]}: {fact}")
+        emulation.say(f"tests in C: not judged here, since {ignored[fact]}: {fact}")
     return [f"tests in C: failed: {fact}" for fact in failed if fact not in ignored]
 
 
@@ -605,42 +419,10 @@ def table(results: dict[Place, Result], has_images: bool) -> str:
 
 
 def find_products(given: str | None, usual: tuple[str, ...] = PRODUCTS) -> str:
-    for directory in [given] if given else [os.path.join(ROOT, each) for each in usual]:
+    for directory in [given] if given else [os.path.join(emulation.ROOT, each) for each in usual]:
         if os.access(os.path.join(directory, "leaktrace"), os.X_OK):
             return os.path.abspath(directory)
-    raise NotReady(f"no leaktrace command in {given or ' or '.join(usual)}; scripts/build makes it")
-
-
-def check_readers(options: argparse.Namespace) -> int:
-    """Reads traces of both processors on both processors."""
-    root = os.path.realpath(os.environ.get("LEAKTRACE_ARM64_ROOT") or os.path.join(WORK, "root"))
-    here = os.path.join(find_products(options.products), "leaktrace")
-    there = os.path.join(find_products(options.arm64_products, ARM64_PRODUCTS), "leaktrace")
-    directory = os.path.join(WORK, "readers")
-    shutil.rmtree(directory, ignore_errors=True)
-    os.makedirs(directory)
-    readers = (
-        arm64_readers.Reader("x86-64", (here,)),
-        arm64_readers.Reader("arm64", tuple(emulated(root, [there]))),
-    )
-    complaints = arm64_readers.versions(readers)
-    # The commands may contain different demanglers, which know different symbols of specialised functions.
-    optimisation, cases = OPTIMISATIONS[1], options.case or list(arm64_readers.CASES_TO_READ)
-    build_program(root, optimisation)
-    recorder = os.path.join(os.path.dirname(here), "libleaktrace.so")
-    traces = arm64_readers.record_here(ROOT, recorder, SOURCE, directory, cases)
-    places = [Place(directory, optimisation, case) for case in cases]
-    run_machine(root, options.library, places, False, (USUAL, LIGHT))
-    # The program is not in the root.
-    files = ("--sysroot", root, "--debug-path", os.path.dirname(program(optimisation)))
-    for place in places:
-        for kind in (USUAL, LIGHT):
-            traces.append(arm64_readers.Trace(f"{place.stem(kind)}.trace", "arm64", f"{place.case}, {kind}", files))
-    for text in complaints:
-        say(text)
-    count = len(complaints) + arm64_readers.compare(readers, traces, say)
-    say(f"complaints: {count}")
-    return 1 if count else 0
+    raise emulation.NotReady(f"no leaktrace command in {given or ' or '.join(usual)}; scripts/build makes it")
 
 
 def parse() -> argparse.Namespace:
@@ -650,37 +432,65 @@ def parse() -> argparse.Namespace:
     modes.add_argument(
         "--emulated-machine", action="store_true", help="boots Debian's kernel instead, and checks the findings"
     )
-    modes.add_argument(
-        "--readers", action="store_true", help="reads traces of x86-64 and arm64 on both, and compares the reports"
+    parser.add_argument(
+        "--pages", type=int, choices=(4, 16, 64), default=4, help="KiB of the kernel's pages (default: %(default)s)"
     )
-    parser.add_argument("--case", action="append", choices=CASES, help="this case alone, without the tests in C")
+    parser.add_argument(
+        "--kernel", metavar="FILE", help="boots this kernel, such as one with pages of 64 KiB; Debian has none"
+    )
+    parser.add_argument(
+        "--case", action="append", choices=[*CASES, *arm64_calls.CASES], help="this case alone, without the tests in C"
+    )
     parser.add_argument(
         "--products", metavar="DIR", help="the directory of the leaktrace command that reads the traces"
     )
-    parser.add_argument("--arm64-products", metavar="DIR", help="the directory of the leaktrace command for arm64")
     parser.add_argument("--library", required=True, help=argparse.SUPPRESS)
-    return parser.parse_args()
+    options = parser.parse_args()
+    if not options.emulated_machine:
+        if set(options.case or ()) & set(arm64_calls.CASES):
+            parser.error("calls and core files need --emulated-machine")
+        if options.kernel or options.pages != 4:
+            parser.error("--pages and --kernel need --emulated-machine: the other emulator has this machine's pages")
+    return options
 
 
 def check(options: argparse.Namespace) -> int:
-    root = os.path.realpath(os.environ.get("LEAKTRACE_ARM64_ROOT") or os.path.join(WORK, "root"))
+    root = emulation.root_directory()
     leaktrace = Leaktrace(find_products(options.products))
     optimisations = OPTIMISATIONS[:1] if options.quick else OPTIMISATIONS
     has_images, with_tests = options.emulated_machine, not options.case
-    build_programs(root, optimisations)
+    # Only the first program leaves a core file.
+    build_programs(root, optimisations if {*(options.case or CASES)} & {*CASES} else OPTIMISATIONS[:1])
     complaints = build_tests(root) if with_tests else []
     began = time.monotonic()
-    directory = os.path.join(WORK, "machine" if has_images else "user", "answers")
+    directory = os.path.join(emulation.WORK, "machine" if has_images else "user", "answers")
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)
-    places = [Place(directory, each, case) for case in options.case or CASES for each in optimisations]
+    cases = [case for case in options.case or CASES if case in CASES]
+    others = [case for case in options.case or arm64_calls.CASES if case in arm64_calls.CASES]
+    places = [Place(directory, each, case, options.pages) for case in cases for each in optimisations]
     if has_images:
-        run_machine(root, options.library, places, with_tests)
+        kernel = options.kernel or emulation.fetch_kernel(root, options.pages)
+        machine = emulation.Machine(root, os.path.join(emulation.WORK, "machine"))
+        commands = add_calls(machine, root, options.library, others)
+        commands += add_tests(machine, root, options.library) if with_tests else []
+        commands += add_places(machine, options.library, places)
+        emulation.say(f"booting {os.path.basename(kernel)}")
+        machine.run(os.path.abspath(kernel), commands, directory)
+        if arm64_calls.CALLS in others:
+            complaints += arm64_calls.judge_calls(directory, leaktrace)
+        if arm64_calls.CORE in others:
+            complaints += arm64_calls.judge_core(directory, leaktrace, root, program(OPTIMISATIONS[0]))
     if with_tests and has_images:
         with open(os.path.join(directory, "tests.out"), encoding="utf-8", errors="replace") as file:
             complaints += judge_tests(file.read(), {})
+        for allocator in arm64_blocks.ALLOCATORS:
+            complaints += arm64_blocks.complaints(leaktrace.command, directory, allocator)
     elif with_tests:
-        complaints += judge_tests(run(emulated(root, [test_program()]), limit=TESTS_SECONDS).output, NOT_OF_USER)
+        complaints += judge_tests(
+            run(emulation.emulated(root, [test_program()]), limit=TESTS_SECONDS).output,
+            NOT_OF_USER,
+        )
 
     def checked(place: Place) -> Result:
         if not has_images:
@@ -689,21 +499,22 @@ def check(options: argparse.Namespace) -> int:
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = dict(zip(places, pool.map(checked, places), strict=True))
-    print(table(results, has_images))
+    if results:
+        print(table(results, has_images))
     for place, result in results.items():
         complaints += [f"{place.case} {place.optimisation}: {text}" for text in result.complaints]
     for text in complaints:
-        say(text)
-    say(f"complaints: {len(complaints)}; {time.monotonic() - began:.0f} s without the building")
+        emulation.say(text)
+    emulation.say(f"complaints: {len(complaints)}; {time.monotonic() - began:.0f} s without the building")
     return 1 if complaints else 0
 
 
 def main() -> int:
     options = parse()
     try:
-        return check_readers(options) if options.readers else check(options)
-    except (NotReady, FailedCommand, subprocess.SubprocessError) as failure:
-        say(str(failure))
+        return check(options)
+    except (emulation.NotReady, FailedCommand, subprocess.SubprocessError) as failure:
+        emulation.say(str(failure))
         return 1
 
 

@@ -1,15 +1,21 @@
 """Reads traces of either processor on both processors. All reports of a trace must have the same bytes."""
 
+import argparse
 import concurrent.futures
 import dataclasses
 import gzip
 import os
 import re
+import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 
+from . import arm64, emulation
 from .processes import FailedCommand, Outcome, must, run
 
+ARM64_PRODUCTS = tuple(f".build/arm64/{name}/aarch64-unknown-linux-gnu/release" for name in ("command", "quick"))
 RECORDING_SECONDS, READING_SECONDS = 1200, 900
 
 # Cases with different kinds of findings and types. Every kind of trace of each of them is read.
@@ -205,3 +211,51 @@ def versions(readers: tuple[Reader, Reader]) -> list[str]:
     """Complains if the two commands are not of one version."""
     outputs = [re.sub(r"\s+", " ", reader.run(["--version"]).output) for reader in readers]
     return [] if outputs[0] == outputs[1] else [f"the commands differ: {outputs}"]
+
+
+def check(products: str | None, arm64_products: str | None, library: str, cases: list[str]) -> int:
+    """Records the cases on both processors, and compares the reports. Returns the number of complaints."""
+    root = emulation.root_directory()
+    here = os.path.join(arm64.find_products(products), "leaktrace")
+    there = os.path.join(arm64.find_products(arm64_products, ARM64_PRODUCTS), "leaktrace")
+    directory = os.path.join(emulation.WORK, "readers")
+    shutil.rmtree(directory, ignore_errors=True)
+    os.makedirs(directory)
+    readers = (Reader("x86-64", (here,)), Reader("arm64", tuple(emulation.emulated(root, [there]))))
+    complaints = versions(readers)
+    # The commands may contain different demanglers, which know different symbols of specialised functions.
+    optimisation = arm64.OPTIMISATIONS[1]
+    arm64.build_programs(root, (optimisation,))
+    recorder = os.path.join(os.path.dirname(here), "libleaktrace.so")
+    traces = record_here(emulation.ROOT, recorder, arm64.SOURCE, directory, cases)
+    places = [arm64.Place(directory, optimisation, case, 4) for case in cases]
+    machine = emulation.Machine(root, os.path.join(emulation.WORK, "machine"))
+    kinds = (arm64.USUAL, arm64.LIGHT)
+    machine.run(emulation.fetch_kernel(root), arm64.add_places(machine, library, places, kinds), directory)
+    # The program is not in the root.
+    files = ("--sysroot", root, "--debug-path", os.path.dirname(arm64.program(optimisation)))
+    for place in places:
+        traces += [Trace(f"{place.stem(kind)}.trace", "arm64", f"{place.case}, {kind}", files) for kind in kinds]
+    for text in complaints:
+        emulation.say(text)
+    return len(complaints) + compare(readers, traces, emulation.say)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="scripts/test-arm64 --readers", description=__doc__)
+    parser.add_argument("--case", action="append", choices=arm64.CASES, help="this case alone")
+    parser.add_argument("--products", metavar="DIR", help="the directory of the leaktrace command for this machine")
+    parser.add_argument("--arm64-products", metavar="DIR", help="the directory of the leaktrace command for arm64")
+    parser.add_argument("--library", required=True, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    try:
+        count = check(options.products, options.arm64_products, options.library, options.case or list(CASES_TO_READ))
+    except (emulation.NotReady, FailedCommand, subprocess.SubprocessError) as failure:
+        emulation.say(str(failure))
+        return 1
+    emulation.say(f"complaints: {count}")
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

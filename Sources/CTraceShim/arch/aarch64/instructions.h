@@ -71,6 +71,16 @@ static LT_ALWAYS_INLINE uintptr_t lt_stack_pointer_outside(struct lt_hook_frame 
 
 // Operations of a few arm64 instructions.
 
+/// Bytes of the kernel's pages: 4, 16 or 64 KiB. 0 before the first look-up. Relaxed: each thread finds the same value.
+extern _Atomic size_t lt_known_page_size __attribute__((visibility("hidden")));
+/// Asks the kernel for the page size, and notes it.
+size_t lt_find_page_size(void) __attribute__((visibility("hidden")));
+static LT_ALWAYS_INLINE size_t lt_page_size(void) {
+  size_t size = __atomic_load_n((const size_t *)&lt_known_page_size, __ATOMIC_RELAXED);
+  return size ? size : lt_find_page_size();
+}
+#define LT_PAGE_LIMIT 65536
+
 /// Bytes below the stack pointer that the ABI lets a function use.
 #define LT_RED_ZONE 0
 /// EM_AARCH64 of <elf.h>, as used in traces and ELF files.
@@ -107,6 +117,12 @@ static LT_ALWAYS_INLINE int lt_is_zero_byte(const _Atomic uint8_t *byte) {
 static LT_ALWAYS_INLINE uintptr_t lt_load_first(const uintptr_t *word) {
   return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
+
+/// A load may return an older value than an earlier load.
+enum { LT_KEEPS_LOAD_ORDER = false };
+/// The architecture lets a branch replace only a few instructions while other threads may execute them. A return is not
+/// among them (Arm Architecture Reference Manual, B2.2.5).
+enum { LT_MAY_PATCH_RUNNING_CODE = false };
 
 /// A signal handler that subtracts in between clears the monitor, so the loop begins again.
 static LT_ALWAYS_INLINE int lt_subtract(uint64_t *from, uint64_t value) {

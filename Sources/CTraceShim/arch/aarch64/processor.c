@@ -8,6 +8,8 @@
 
 #include <elf.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -38,6 +40,25 @@ uint64_t lt_nominal_tick_rate(void) {
   uint64_t rate;
   __asm__("mrs %0, cntfrq_el0" : "=r"(rate));
   return rate << LT_TICK_SHIFT;
+}
+
+// --- pages -----------------------------------------------------------------------------------------------------------
+
+// The size of a page is a setting of the kernel's build (Linux, Documentation/arch/arm64/memory.rst).
+
+_Atomic size_t lt_known_page_size;
+
+/// True if the kernel accepts `size` as the address of a page. The call does nothing: it flushes no bytes of memory.
+static bool is_page_address(size_t size) { return lt_syscall(SYS_msync, size, 0, MS_ASYNC) == 0; }
+
+size_t lt_find_page_size(void) {
+  enum { SMALL = 4 << 10, MIDDLE = 16 << 10 };
+  size_t size = getauxval(AT_PAGESZ);
+  // The program may define getauxval itself, with a wrong result.
+  if (size != SMALL && size != MIDDLE && size != LT_PAGE_LIMIT)
+    size = is_page_address(SMALL) ? SMALL : is_page_address(MIDDLE) ? MIDDLE : LT_PAGE_LIMIT;
+  __atomic_store_n((size_t *)&lt_known_page_size, size, __ATOMIC_RELAXED);
+  return size;
 }
 
 // --- faults ----------------------------------------------------------------------------------------------------------

@@ -103,11 +103,11 @@ __asm__(".text\n"
 // the thread pointer. The stack guard is an ordinary variable. Source: ELF for the Arm 64-bit Architecture,
 // "Thread Local Storage"; glibc, sysdeps/aarch64/nptl/tls.h.
 
-enum { PAGE = 65536, CONTROL_BLOCK_SIZE = 65536, LIMIT = 1 << 20 };
+enum { CONTROL_BLOCK_SIZE = LT_PAGE_LIMIT, LIMIT = 1 << 20 };
 
 /// Returns the bytes from the thread pointer to the end of the page after the variable's start.
 static size_t size_above(const void *variable) {
-  return ((uintptr_t)variable - lt_thread_pointer() + 2 * PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+  return ((uintptr_t)variable - lt_thread_pointer() + 2 * LT_PAGE_LIMIT - 1) & ~(uintptr_t)(LT_PAGE_LIMIT - 1);
 }
 
 size_t lt_thread_local_size(const void *variable) {

@@ -71,6 +71,10 @@ static LT_ALWAYS_INLINE uintptr_t lt_stack_pointer_outside(struct lt_hook_frame 
 
 // Operations of one or two x86-64 instructions.
 
+/// Bytes of the kernel's pages. Every kernel for this processor has the same.
+static LT_ALWAYS_INLINE size_t lt_page_size(void) { return 4096; }
+#define LT_PAGE_LIMIT 4096
+
 /// Bytes below the stack pointer that the ABI lets a function use.
 #define LT_RED_ZONE 128
 /// The addresses of a process are below 1 << LT_ADDRESS_BITS, unless the process asks for higher ones.
@@ -103,7 +107,13 @@ static LT_ALWAYS_INLINE int lt_is_zero_byte(const _Atomic uint8_t *byte) {
   return isZero;
 }
 
+/// The processor keeps the order of loads.
 static LT_ALWAYS_INLINE uintptr_t lt_load_first(const uintptr_t *word) { return *word; }
+
+/// This processor keeps the order of loads, and of stores.
+enum { LT_KEEPS_LOAD_ORDER = true };
+/// A jump may replace other code while threads may execute that code.
+enum { LT_MAY_PATCH_RUNNING_CODE = true };
 
 static LT_ALWAYS_INLINE int lt_subtract(uint64_t *from, uint64_t value) {
   int isUsedUp;

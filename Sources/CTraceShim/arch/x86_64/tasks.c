@@ -98,11 +98,11 @@ __asm__(".text\n"
 // Thread-local variables lie below the thread pointer. The word at the thread pointer holds its own address (System V
 // ABI for x86-64, "Thread-Local Storage").
 
-enum { PAGE = 4096, CONTROL_BLOCK_SIZE = 8192, LIMIT = 1 << 20 };
+enum { CONTROL_BLOCK_SIZE = 8192, LIMIT = 1 << 20 };
 
 /// Returns the bytes from the start of the variable's page to the thread pointer.
 static size_t size_below(const void *variable) {
-  return (lt_thread_pointer() - (uintptr_t)variable + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+  return (lt_thread_pointer() - (uintptr_t)variable + lt_page_size() - 1) & ~(uintptr_t)(lt_page_size() - 1);
 }
 
 size_t lt_thread_local_size(const void *variable) {
@@ -112,7 +112,7 @@ size_t lt_thread_local_size(const void *variable) {
 uintptr_t lt_thread_local_make(uint8_t *memory, const void *variable) {
   const uintptr_t *own = (const uintptr_t *)lt_thread_pointer();
   uintptr_t *made = (uintptr_t *)(memory + size_below(variable));
-  LT_CHECK((uint8_t *)made > memory && (uintptr_t)made % PAGE == 0);
+  LT_CHECK((uint8_t *)made > memory && (uintptr_t)made % lt_page_size() == 0);
   made[0] = made[2] = (uintptr_t)made; // for the ABI, and for glibc
   made[5] = own[5];                    // the stack guard
   return (uintptr_t)made;

@@ -31,11 +31,15 @@ package final class HeapImage {
   /// The limit in bytes, if reading stopped because the image would have exceeded it; otherwise nil.
   package private(set) var exceededLimit: ByteCount?
 
+  /// Bytes of the pages of the traced program's kernel. The pages of an image have 4,096 bytes, whatever this is.
+  package let kernelPageSize: UInt64
+
   package private(set) var wordCount = 0
   package var pageCount: Int { pages.count }
 
   /// Makes an image of the given words.
-  package init(words: [(address: UInt64, value: UInt64)] = []) {
+  package init(words: [(address: UInt64, value: UInt64)] = [], kernelPageSize: UInt64 = 4096) {
+    self.kernelPageSize = kernelPageSize
     var (bitmap, page) = ([UInt64](repeating: 0, count: 8), [UInt64]())
     let sorted = words.sorted { $0.address < $1.address }
     for (place, word) in sorted.enumerated() {
@@ -60,6 +64,7 @@ package final class HeapImage {
     _ snapshot: TraceSnapshot, in reader: TraceReader, limit: MemoryLimit? = nil,
     diagnostics: inout TraceDiagnostics
   ) {
+    kernelPageSize = UInt64(reader.header.pageSize)
     let buffer = PayloadBuffer()
     let limit = limit ?? reader.memoryLimit.ofHeapImage
     if let claimed = snapshot.end?.pageCount,

@@ -20,6 +20,8 @@ struct OwnMappings {
   /// False if threads kept running while the heap image was taken. Stacks in use may then look like stacks of exited
   /// threads.
   let isFrozen: Bool
+  /// Bytes of the kernel's pages; a power of two.
+  private let pageSize: UInt64
   /// The number of addresses that may still be checked for arenas of the allocator.
   private var spareLooks = 1 << 20
 
@@ -30,6 +32,7 @@ struct OwnMappings {
     (self.heap, self.image, self.imageRanges, self.controlBlocks, self.threadBlocks, self.isFrozen) = (
       heap, image, imageRanges, controlBlocks, threadBlocks, isFrozen
     )
+    pageSize = image.kernelPageSize
   }
 
   /// Returns the parts of a region that belong to the program, in order. `stackEnd`: the end of a thread's stack at the
@@ -91,14 +94,14 @@ struct OwnMappings {
       if let block = threadBlocks.threadPointer(markedBy: value, at: address), isLeft(block) { top = block }
     }
     if let top { found.insert(top) }
-    let places = Set((controlBlocks.union(found)).map { $0 % Self.pageSize }).filter { $0 % 8 == 0 }
+    let places = Set((controlBlocks.union(found)).map { $0 % pageSize }).filter { $0 % 8 == 0 }
     var next = region.range.lowerBound
     while next < end, let word = image.firstWord(in: next..<end) {
-      let page = word & ~(Self.pageSize - 1)
+      let page = word & ~(pageSize - 1)
       for place in places where page + place >= region.range.lowerBound && isLeft(page + place) {
         found.insert(page + place)
       }
-      let (following, overflow) = page.addingReportingOverflow(Self.pageSize)
+      let (following, overflow) = page.addingReportingOverflow(pageSize)
       if overflow { break }
       next = following
     }
@@ -110,16 +113,14 @@ struct OwnMappings {
   private func leftStack(controlBlock: UInt64) -> Range<UInt64>? {
     guard let fields = threadBlocks.stackFields(controlBlock) else { return nil }
     for field in stride(from: fields.lowerBound, to: fields.upperBound, by: 8) {
-      guard let start = image.word(at: field), start % Self.pageSize == 0, start < controlBlock,
-        let size = image.word(at: field + 8), size % Self.pageSize == 0
+      guard let start = image.word(at: field), start % pageSize == 0, start < controlBlock,
+        let size = image.word(at: field + 8), size % pageSize == 0
       else { continue }
       let (end, overflow) = start.addingReportingOverflow(size)
       if !overflow, end > controlBlock, end - controlBlock <= threadBlocks.mostBytesToStackEnd { return start..<end }
     }
     return nil
   }
-
-  static let pageSize: UInt64 = 4096
 
   // MARK: The allocator's memory
 
@@ -155,7 +156,7 @@ struct OwnMappings {
     if first > 0, Self.end(heap.blocks[first - 1]) > range.lowerBound { first -= 1 }
     let next = heap.lowerBound(range.upperBound)
     guard first < next else { return [range] }
-    guard next - first <= Self.largeBlocks, (first..<next).allSatisfy({ Self.isMapping(heap.blocks[$0]) }) else {
+    guard next - first <= Self.largeBlocks, (first..<next).allSatisfy({ isMapping(heap.blocks[$0]) }) else {
       return []
     }
     var parts: [Range<UInt64>] = []
@@ -164,8 +165,8 @@ struct OwnMappings {
       let block = heap.blocks[index]
       let low = block.address - Self.chunkHeader
       if start < low { parts.append(start..<min(low, range.upperBound)) }
-      let (end, overflow) = Self.end(block).addingReportingOverflow(Self.pageSize - 1)
-      start = max(start, (overflow ? .max : end) & ~(Self.pageSize - 1))
+      let (end, overflow) = Self.end(block).addingReportingOverflow(pageSize - 1)
+      start = max(start, (overflow ? .max : end) & ~(pageSize - 1))
     }
     if start < range.upperBound { parts.append(start..<range.upperBound) }
     return parts
@@ -173,8 +174,8 @@ struct OwnMappings {
 
   /// Returns whether glibc made a separate mapping for a block: the block follows a header at the beginning of a page.
   /// With jemalloc, tcmalloc and mimalloc, no block of this size has such an address.
-  private static func isMapping(_ block: LiveBlock) -> Bool {
-    block.size >= largeSize && block.address % pageSize == chunkHeader
+  private func isMapping(_ block: LiveBlock) -> Bool {
+    block.size >= Self.largeSize && block.address % pageSize == Self.chunkHeader
   }
 
   private static func end(_ block: LiveBlock) -> UInt64 {

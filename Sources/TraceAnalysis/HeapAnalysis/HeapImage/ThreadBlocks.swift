@@ -16,7 +16,7 @@ struct ThreadBlocks {
   /// On arm64: the distance from the description's mark to the thread pointer. Nil if no thread shows it.
   private let markDistance: UInt64?
   private let image: HeapImage
-  private var pageSize: UInt64 { OwnMappings.pageSize }
+  private var pageSize: UInt64 { image.kernelPageSize }
 
   /// More bytes than a description has. Seen: 2,304 bytes on x86-64 with glibc 2.36, 1,824 on arm64 with glibc 2.41.
   private static let longestDescription: UInt64 = 4096

@@ -45,6 +45,11 @@ extension TraceHeader {
     if raw.headerSize != UInt32(LT_TRACE_HEADER_SIZE) {
       throw .implausibleHeader(field: "headerSize", value: UInt64(raw.headerSize), offset: FileOffset(12))
     }
+    if raw.pageSize != 0, !Self.pageSizes.contains(raw.pageSize) {
+      throw .implausibleHeader(
+        field: "pageSize", value: UInt64(raw.pageSize),
+        offset: FileOffset(UInt64(MemoryLayout<lt_trace_header>.offset(of: \.pageSize)!)))
+    }
     version = raw.version
     machine = raw.machine
     pointerSize = raw.pointerSize
@@ -54,7 +59,8 @@ extension TraceHeader {
       case Int(LT_CLOCK_MONOTONIC): .monotonic
       default: .unknown(raw.clockKind)
       }
-    pageSize = raw.pageSize
+    // A header without a page size is from a kernel with the smallest pages.
+    pageSize = raw.pageSize == 0 ? Self.pageSizes[0] : raw.pageSize
     processID = raw.processID
     parentProcessID = raw.parentProcessID
     traceID = raw.traceID

@@ -17,6 +17,14 @@ struct LivePayload {
   var bytes: [UInt8]
 }
 
+extension lt_live_header {
+  /// Offset of the first slot. Nil if the header's size is not the page size of any kernel.
+  package var firstSlot: UInt64? {
+    if headerSize == 0 { return UInt64(LT_LIVE_HEADER_SIZE) }
+    return TraceHeader.pageSizes.contains(headerSize) ? UInt64(headerSize) : nil
+  }
+}
+
 /// The readable slots of a live file. Every field is treated as hostile.
 struct LiveFile {
   private(set) var payloads: [LivePayload] = []
@@ -68,8 +76,12 @@ struct LiveFile {
       ignore("its slots are said to have \(slotSize) bytes")
       return
     }
+    guard let firstSlot = header.firstSlot else {
+      ignore("its header is said to have \(header.headerSize) bytes")
+      return
+    }
     // If the file ends inside a slot, the part that exists is read.
-    var offset = UInt64(LT_LIVE_HEADER_SIZE)
+    var offset = firstSlot
     var index: UInt32 = 0
     while index < header.slotCount, offset < source.size, source.size - offset >= slotHeaderSize {
       readSlot(at: offset, slotSize: slotSize, source: source)

@@ -20,6 +20,7 @@ package struct TraceHeader: Hashable, Sendable {
   package var machine: UInt16 = 62
   var pointerSize: UInt8 = 8
   package var clock: Clock = .timeStampCounter
+  /// Bytes of a page of the traced program's kernel; one of `pageSizes`.
   package var pageSize: UInt32 = 4096
   package var processID: UInt32 = 0
   package var parentProcessID: UInt32 = 0
@@ -44,6 +45,9 @@ package struct TraceHeader: Hashable, Sendable {
   package var samplePeriod: UInt64 = 0
   /// The number of allocations at the beginning that may all have been sampled; only in light recordings.
   package var firstSamples: UInt32 = 0
+
+  /// The page sizes that Linux has on the supported processors, in bytes.
+  package static let pageSizes: [UInt32] = [4 << 10, 16 << 10, 64 << 10]
 
   package init() {}
 

@@ -33,8 +33,9 @@ package enum TraceReserve {
   }
 
   private static func isHole(_ descriptor: Int32, from end: UInt64, to size: UInt64) -> Bool {
-    // The page that contains `end` has storage, so check that its rest is zeros.
-    let page: UInt64 = 4096
+    // The kernel's page that contains `end` may have storage, so check that its rest is zeros. Another machine may have
+    // written the file, with larger pages.
+    let page = UInt64(TraceHeader.pageSizes.max()!)
     let next = min(size, (end + page - 1) / page * page)
     var rest = [UInt8](repeating: 1, count: Int(next - end))
     let count = rest.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(end)) }

@@ -1,0 +1,171 @@
+"""Records the corpus on arm64, in emulated machines, and compares the findings with those of this machine.
+
+Ends with 1 if a program has other verdicts, types, numbers or lines on arm64.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+from . import arm64, corpus, emulation
+from .leaktrace import Analysis, Leaktrace
+from .platform_corpus import shape
+from .processes import FailedCommand
+
+WORK = os.path.join(emulation.WORK, "corpus")
+VARIANTS = ("dynamic-O", "dynamic-Onone")
+# Programs of one boot. All their traces must fit into the machine's memory.
+PROGRAMS_AT_ONCE = 50
+# `--quick` takes one program of so many.
+STRIDE_OF_QUICK = 10
+RUN_SECONDS = 120
+
+
+@dataclasses.dataclass
+class Findings:
+    """What a report says about one run."""
+
+    shapes: list[str]
+    # The places in the corpus's sources on the paths of the findings.
+    lines: list[str]
+
+    @staticmethod
+    def of(analysis: Analysis, program: str) -> "Findings":
+        lines = set()
+        for finding in analysis.findings if not analysis.reason else []:
+            for step in finding.path:
+                name = os.path.basename(step.get("file") or "")
+                if name in own_files(program):
+                    lines.add(f"{finding.verdict} {name}:{step.get('line')}")
+        return Findings(shape(analysis, program), sorted(lines))
+
+
+def own_files(program: str) -> set[str]:
+    return {os.path.basename(path) for path in corpus.sources(program)}
+
+
+def build(root: str, executable: str, variant: str) -> str:
+    """The path of an executable for arm64."""
+    product = os.path.join(WORK, variant, executable, executable)
+    emulation.compile_swift(root, corpus.sources(executable), product, corpus.VARIANTS[variant])
+    return product
+
+
+def stem(case: corpus.Case) -> str:
+    return f"{case.executable}-{case.variant}-{case.name}-{case.mode}".replace("/", "-")
+
+
+def run_there(root: str, library: str, programs: dict[corpus.Case, str], answers: str) -> None:
+    """Runs the programs in an emulated machine, and leaves their traces in the directory `answers`."""
+    kernel = emulation.fetch_kernel(root)
+    machine = emulation.Machine(root, os.path.join(WORK, "machine"))
+    for path in {library, *programs.values()}:
+        machine.add(path)
+    commands = []
+    for case, program in programs.items():
+        variables = {"LD_PRELOAD": library, "LEAKTRACE_OUTPUT": f"{emulation.ANSWERS}/{stem(case)}.trace"}
+        words = ["env", *(f"{key}={value}" for key, value in variables.items()), "LEAKTRACE_QUIET=1"]
+        commands.append(f"run {stem(case)} {RUN_SECONDS} {shlex.join([*words, program, case.name, case.mode])}")
+    emulation.say(f"booting {os.path.basename(kernel)} for {len(programs)} programs")
+    shutil.rmtree(answers, ignore_errors=True)
+    os.makedirs(answers)
+    machine.run(kernel, commands, answers)
+
+
+def findings_there(leaktrace: Leaktrace, root: str, case: corpus.Case, program: str, answers: str) -> Findings:
+    files = ["--sysroot", root, "--debug-path", os.path.dirname(program)]
+    path = os.path.join(answers, stem(case))
+    analysis = leaktrace.analyze(f"{path}.trace", options=files)
+    if analysis.report is None:
+        with open(f"{path}.status", encoding="utf-8") as status, open(f"{path}.err", encoding="utf-8") as errors:
+            return Findings([f"status {status.read().strip()}: {errors.read()[-200:]} {analysis.reason}"], [])
+    return Findings.of(analysis, case.executable)
+
+
+def findings_here(leaktrace: Leaktrace, case: corpus.Case, program: str) -> Findings:
+    """The findings of this machine. They are kept, since they depend on the program and the products alone."""
+    directory = os.path.join(WORK, "here")
+    os.makedirs(directory, exist_ok=True)
+    kept = os.path.join(directory, f"{stem(case)}.kept")
+    newest = max(os.path.getmtime(path) for path in (program, leaktrace.command))
+    if os.path.exists(kept) and os.path.getmtime(kept) > newest:
+        with open(kept, encoding="utf-8") as file:
+            return Findings(**json.load(file))
+    trace = os.path.join(directory, f"{stem(case)}.trace")
+    leaktrace.record([program, case.name, case.mode], trace, limit=RUN_SECONDS)
+    found = Findings.of(leaktrace.analyze(trace), case.executable)
+    for ending in ("", ".live", ".run", ".json"):
+        if os.path.exists(trace + ending):
+            os.remove(trace + ending)
+    with open(kept, "w", encoding="utf-8") as file:
+        json.dump(dataclasses.asdict(found), file)
+    return found
+
+
+def compare(case: corpus.Case, here: Findings, there: Findings) -> list[str]:
+    complaints = []
+    for expected, found in ((here.shapes, there.shapes), (here.lines, there.lines)):
+        lacks, more = [each for each in expected if each not in found], [each for each in found if each not in expected]
+        if lacks or more:
+            complaints.append(f"{case}: not {'; '.join(lacks) or 'nothing'}, but {'; '.join(more) or 'nothing'}")
+    return complaints
+
+
+def check(root: str, library: str, leaktrace: Leaktrace, cases: list[corpus.Case]) -> list[str]:
+    complaints: list[str] = []
+    for variant in VARIANTS:
+        wanted = [case for case in cases if case.variant == variant]
+        executables = sorted({case.executable for case in wanted})
+        here = {name: corpus.build(name, variant, os.cpu_count()) for name in executables}
+        there = {name: build(root, name, variant) for name in executables}
+        different = 0
+        for first in range(0, len(wanted), PROGRAMS_AT_ONCE):
+            part = wanted[first : first + PROGRAMS_AT_ONCE]
+            answers = os.path.join(WORK, "answers", variant, str(first))
+            run_there(root, library, {case: there[case.executable] for case in part}, answers)
+
+            def judged(case: corpus.Case, here=here, there=there, answers=answers) -> list[str]:
+                on_arm64 = findings_there(leaktrace, root, case, there[case.executable], answers)
+                return compare(case, findings_here(leaktrace, case, here[case.executable]), on_arm64)
+
+            with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+                for found in pool.map(judged, part):
+                    different += bool(found)
+                    complaints += found
+        print(f"{variant}: {len(wanted)} programs, {len(wanted) - different} with equal findings", flush=True)
+    return complaints
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="scripts/test-arm64 --corpus", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="takes a tenth of the programs")
+    parser.add_argument(
+        "--products", metavar="DIR", help="the directory of the leaktrace command that reads the traces"
+    )
+    parser.add_argument("--library", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("name", nargs="*", metavar="NAME", help="only these programs")
+    options = parser.parse_args()
+    cases = [case for case in corpus.cases(VARIANTS) if case.executable != corpus.PACKAGE]
+    if options.name:
+        cases = [case for case in cases if case.name in options.name]
+    if options.quick:
+        cases = cases[::STRIDE_OF_QUICK]
+    try:
+        leaktrace = Leaktrace(arm64.find_products(options.products))
+        complaints = check(emulation.root_directory(), options.library, leaktrace, cases)
+    except (emulation.NotReady, FailedCommand, subprocess.SubprocessError) as failure:
+        complaints = [str(failure)]
+    for text in complaints:
+        emulation.say(text)
+    emulation.say(f"complaints: {len(complaints)}")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,292 @@
+"""Emulators of arm64: one of single processes, and one of a machine. Compiles for them, and fetches kernels and packages."""
+
+import contextlib
+import glob
+import hashlib
+import lzma
+import os
+import re
+import shutil
+import sys
+import tarfile
+import urllib.error
+import urllib.request
+
+from .processes import FailedCommand, must, run
+from .roots import mirror
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+WORK = os.path.join(ROOT, ".build", "arm64")
+TOOLCHAIN = os.path.dirname(os.path.realpath(shutil.which("swift") or "/usr/bin/swift"))
+USER_EMULATOR = "qemu-aarch64-static"
+# Paths inside of a root.
+SWIFT = "usr/libexec/swift"
+RUNTIME = f"{SWIFT}/lib/swift/linux"
+LIBRARY_FOLDERS = ("usr/lib/aarch64-linux-gnu", "usr/lib", RUNTIME)
+COMPILING_SECONDS, BOOTING_SECONDS = 3600, 900
+
+
+class NotReady(Exception):
+    """Something that the tests need is missing. The text says what, and how to get it."""
+
+
+def root_directory() -> str:
+    """The root of Debian for arm64."""
+    return os.path.realpath(os.environ.get("LEAKTRACE_ARM64_ROOT") or os.path.join(WORK, "root"))
+
+
+def say(text: str) -> None:
+    # In one piece, since several threads report.
+    sys.stderr.write(f"test-arm64: {text}\n")
+
+
+# --- compiling
+
+
+def compiler(root: str) -> list[str]:
+    """The command line of the toolchain's C compiler for arm64."""
+    return [os.path.join(TOOLCHAIN, "clang"), "--target=aarch64-linux-gnu", f"--sysroot={root}"]
+
+
+def compile_swift(root: str, sources: list[str], product: str, options: list[str]) -> None:
+    """Compiles a program, unless that has been done with the same sources and options.
+
+    The folder of the product has nothing else.
+    """
+    directory, module = os.path.dirname(product), os.path.basename(product).replace("-", "_")
+    resources = f"{root}/{SWIFT}/lib/swift"
+    command = ["swiftc", "-g", "-j", str(os.cpu_count()), "-module-name", module, *options, *sources]
+    command += ["-target", "aarch64-unknown-linux-gnu", "-sdk", root, "-resource-dir", resources, "-use-ld=lld"]
+    # Swift 6.0's libswiftObservation.so refers to a function that no library has.
+    for word in ("--allow-shlib-undefined", "--build-id", "-rpath", f"/{RUNTIME}"):
+        command += ["-Xlinker", word]
+    command += ["-o", product]
+    origin = hashlib.sha256(repr([command, os.path.getmtime(resources)]).encode())
+    for path in sources:
+        with open(path, "rb") as file:
+            origin.update(file.read())
+    mark = os.path.join(directory, "origin")
+    if os.path.exists(mark):
+        with open(mark, encoding="utf-8") as file:
+            if file.read() == origin.hexdigest():
+                return
+    say(f"compiling {module} with {' '.join(options)}")
+    shutil.rmtree(directory, ignore_errors=True)
+    os.makedirs(directory)
+    # The roots that the caller has chosen.
+    roots = {name: value for name, value in os.environ.items() if name.startswith("LEAKTRACE_ARM64_")}
+    tool = os.path.join(ROOT, "scripts", "arm64-swift")
+    must([tool, WORK, *command], limit=COMPILING_SECONDS, extra_environment=roots)
+    with open(mark, "w", encoding="utf-8") as file:
+        file.write(origin.hexdigest())
+
+
+# --- running
+
+
+def emulated(root: str, command: list[str], variables: dict[str, str] | None = None) -> list[str]:
+    """The command line that runs a program of arm64 with the root's libraries, in the emulator of one process."""
+    values = [word for name, value in (variables or {}).items() for word in ("-E", f"{name}={value}")]
+    return [USER_EMULATOR, "-L", root, *values, *command]
+
+
+TOOLS = ("bash", "mount", "tar", "timeout", "sleep", "mkdir", "env")
+# The last file of the archive says that the machine has run everything.
+INIT = """#!/usr/bin/bash
+export PATH=/usr/bin
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mkdir -p /dev/shm
+mount -t tmpfs shm /dev/shm
+mkdir -p {answers}
+mount -t tmpfs answers {answers}
+cd {answers}
+# Usage: run STEM SECONDS COMMAND…
+run() {{
+  local stem={answers}/$1 began=$EPOCHREALTIME
+  timeout "$2" "${{@:3}}" >"$stem.out" 2>"$stem.err" </dev/null
+  echo $? >"$stem.status"
+  echo $(((${{EPOCHREALTIME/./}} - ${{began/./}}) / 1000))e-3 >"$stem.seconds"
+}}
+{commands}
+echo yes >{answers}/complete
+port=/dev/vport0p1
+until [ -e $port ]; do sleep 0.1; done
+tar -C {answers} -cf $port .
+"""
+# Not below /tmp, where a checkout may be.
+ANSWERS = "/answers"
+
+
+def fetch(path: str, reason: str) -> bytes:
+    """The contents of a file of Debian's mirror. `reason` says why the mirror may lack the file."""
+    source = mirror()
+    if not source:
+        raise NotReady(f"apt's sources name no mirror of Debian, so there is no {os.path.basename(path)}")
+    address = f"{source.rstrip('/')}/{path}"
+    say(f"fetching {address}")
+    try:
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            content: bytes = answer.read()
+    except urllib.error.HTTPError as error:
+        raise NotReady(f"{address}: {error}; {reason}") from error
+    except OSError as error:
+        raise NotReady(f"{address}: {error}; see whether the mirror can be reached, then try again") from error
+    return content
+
+
+def packages_in(text: str) -> dict[str, dict[str, str]]:
+    """The packages by name, with some of their fields, from the text of a list of packages."""
+    found: dict[str, dict[str, str]] = {}
+    for paragraph in text.split("\n\n"):
+        entry = dict(re.findall(r"^(Package|Depends|Filename|SHA256): (.*)$", paragraph, re.MULTILINE))
+        found[entry.get("Package", "")] = entry
+    return found
+
+
+def known_packages(root: str) -> dict[str, dict[str, str]]:
+    """The packages that the root's lists have."""
+    found: dict[str, dict[str, str]] = {}
+    for path in glob.glob(f"{root}/var/lib/apt/lists/*_binary-arm64_Packages"):
+        with open(path, encoding="utf-8") as file:
+            found |= packages_in(file.read())
+    return found
+
+
+def fetch_package(name: str, packages: dict[str, dict[str, str]]) -> str:
+    """The directory with the files of a package for arm64."""
+    entry = packages.get(name)
+    if not entry:
+        raise NotReady(f"the list of packages has no {name}; remove the root, then run scripts/setup --arm64")
+    directory = os.path.join(WORK, "packages", os.path.basename(entry["Filename"]).removesuffix(".deb"))
+    if os.path.exists(directory):
+        return directory
+    content = fetch(
+        entry["Filename"], "the root may be older than the mirror: remove it, then run scripts/setup --arm64"
+    )
+    if hashlib.sha256(content).hexdigest() != entry["SHA256"]:
+        raise NotReady(f"{entry['Filename']} is damaged; try again")
+    os.makedirs(os.path.dirname(directory), exist_ok=True)
+    package, files = f"{directory}.deb", f"{directory}.files"
+    with open(package, "wb") as file:
+        file.write(content)
+    shutil.rmtree(files, ignore_errors=True)
+    must(["dpkg-deb", "-x", package, files])
+    os.remove(package)
+    os.rename(files, directory)
+    return directory
+
+
+def fetch_kernel(root: str, pages: int = 4) -> str:
+    """The path of Debian's newest known kernel for arm64 with pages of so many KiB."""
+    kept = os.path.join(WORK, "kernel", f"pages-{pages}")
+    if pages != 4 and os.path.exists(kept):
+        # Only the list of packages on the mirror names the newest one.
+        return kept
+    # Debian 13 itself has pages of 4 KiB only. Its backports have 16 KiB as well.
+    if pages == 4:
+        packages, package = known_packages(root), "linux-image-cloud-arm64"
+    else:
+        listed = fetch("dists/trixie-backports/main/binary-arm64/Packages.xz", "the suite may have been archived")
+        packages, package = packages_in(lzma.decompress(listed).decode()), f"linux-image-arm64-{pages}k"
+    if package not in packages:
+        raise NotReady(
+            f"the list of packages has no {package}; "
+            + ("remove the root, then run scripts/setup --arm64" if pages == 4 else "name a kernel by --kernel")
+        )
+    # This package only names the package with the kernel. That one may name another package again.
+    needed = re.findall(r"linux-image-\d[^ ,]*", packages[package]["Depends"])
+    if not needed:
+        raise NotReady(f"{package} needs no package with a kernel")
+    binary = needed[0].replace("linux-image", "linux-binary")
+    files = fetch_package(binary if binary in packages else needed[0], packages)
+    found = glob.glob(f"{files}/boot/vmlinuz-*") + glob.glob(f"{files}/usr/lib/modules/*/vmlinuz")
+    if not found:
+        raise NotReady(f"{needed[0]} has no kernel")
+    if pages == 4:
+        return found[0]
+    os.makedirs(os.path.dirname(kept), exist_ok=True)
+    shutil.copy(found[0], kept)
+    return kept
+
+
+class Machine:
+    """An emulated machine of arm64 with files of the root. Programs have the paths that they have on this machine."""
+
+    def __init__(self, root: str, directory: str, *others: str) -> None:
+        """`others` are directories that have files as the root has them, and are asked first."""
+        self._roots, self._directory, self._files = (*others, root), directory, os.path.join(directory, "files")
+        shutil.rmtree(self._files, ignore_errors=True)
+        for name in ("usr/bin", "usr/lib", "proc", "sys", "dev", "tmp"):
+            os.makedirs(os.path.join(self._files, name))
+        for name in ("bin", "lib"):
+            os.symlink(f"usr/{name}", os.path.join(self._files, name))
+        self.add_from_root("usr/lib/ld-linux-aarch64.so.1")
+        for name in TOOLS:
+            self.add_from_root(f"usr/bin/{name}")
+
+    def add_from_root(self, name: str) -> None:
+        """Adds a file of the root, and its libraries."""
+        root = self._root_with(name) or self._roots[-1]
+        original = os.path.join(root, name)
+        while os.path.islink(original):
+            # An absolute link means a file of the root.
+            target = os.readlink(original)
+            original = (
+                os.path.join(root, target[1:])
+                if target.startswith("/")
+                else os.path.join(os.path.dirname(original), target)
+            )
+        self.add(original, name)
+
+    def _root_with(self, name: str) -> str | None:
+        return next((root for root in self._roots if os.path.lexists(os.path.join(root, name))), None)
+
+    def add(self, original: str, name: str = "") -> None:
+        """Adds a file, and its libraries. The usual name is the path on this machine."""
+        copy = os.path.join(self._files, (name or original).lstrip("/"))
+        if os.path.exists(copy):
+            return
+        os.makedirs(os.path.dirname(copy), exist_ok=True)
+        shutil.copy(original, copy)
+        with open(copy, "rb") as file:
+            if file.read(4) != b"\x7fELF":
+                return
+        needed = run(["readelf", "--dynamic", original]).output
+        for library in re.findall(r"\(NEEDED\).*\[(.*)\]", needed):
+            paths = [f"{folder}/{library}" for folder in LIBRARY_FOLDERS]
+            found = next(filter(self._root_with, paths), None)
+            # A program may bring a library of its own, and find it beside its other files.
+            if not found and not glob.glob(f"{self._files}/**/{library}", recursive=True):
+                raise NotReady(
+                    f"the root has no {library}, which {original} needs; remove the root, then run scripts/setup --arm64"
+                )
+            if found:
+                self.add_from_root(found)
+
+    def run(self, kernel: str, commands: list[str], answers: str) -> None:
+        """Boots, runs the lines of bash, and unpacks what they leave into the directory `answers`."""
+        init = os.path.join(self._files, "init")
+        with open(init, "w", encoding="utf-8") as file:
+            file.write(INIT.format(answers=ANSWERS, commands="\n".join(commands)))
+        os.chmod(init, 0o755)
+        disk, archive, console = (os.path.join(self._directory, name) for name in ("initrd", "answers.tar", "console"))
+        names = must(["find", "."], directory=self._files)
+        must(["cpio", "-o", "-H", "newc", "--quiet", "-O", disk], directory=self._files, standard_input=names.encode())
+        for path in (archive, console):
+            with open(path, "wb"):
+                pass
+        command = ["qemu-system-aarch64", "-M", "virt", "-cpu", "max,pauth-impdef=on", "-smp", "2", "-m", "2048"]
+        command += ["-nodefaults", "-display", "none", "-no-reboot", "-kernel", kernel, "-initrd", disk]
+        command += ["-serial", f"file:{console}", "-append", "console=ttyAMA0 rdinit=/init quiet panic=-1"]
+        command += ["-device", "virtio-serial-pci", "-chardev", f"file,id=answers,path={archive}"]
+        command += ["-device", "virtserialport,nr=1,chardev=answers"]
+        # The kernel ends with the first process, and the emulator with the kernel.
+        outcome = run(command, limit=BOOTING_SECONDS)
+        with contextlib.suppress(tarfile.TarError), tarfile.open(archive) as tar:
+            tar.extractall(answers, filter="data")
+        if not os.path.exists(os.path.join(answers, "complete")):
+            with open(console, encoding="utf-8", errors="replace") as file:
+                said = file.read()[-1000:]
+            raise FailedCommand(f"the machine ended early: {outcome.output}{said}")
