@@ -20,7 +20,7 @@ RECORDING_SECONDS, READING_SECONDS = 1200, 900
 
 # Cases with different kinds of findings and types. Every kind of trace of each of them is read.
 CASES_TO_READ = ("cycles", "closures", "enumerations", "structures", "tasks", "suspended", "threads", "generics")
-QUERIES = ("SELECT * FROM type_totals ORDER BY type", "SELECT * FROM sites ORDER BY site_id")
+QUERIES = ("SELECT * FROM type_totals ORDER BY type", "SELECT * FROM site_list ORDER BY id")
 REPORT_FORMATS = ("json", "html", "markdown", "github", "sarif", "junit", "codequality")
 
 
@@ -88,7 +88,7 @@ DOCUMENTS = (
 # variables of this machine.
 RECORD = """program=$1 source=$2 recorder=$3 directory=$4
 shift 4
-swiftc -use-ld=lld -O -g -parse-as-library -module-name cases "$source" -o "$program"
+swiftc -use-ld=lld -Onone -g -parse-as-library -module-name cases "$source" -o "$program"
 for case in "$@"; do
   for kind in usual light; do
     mode=full
@@ -103,8 +103,8 @@ done
 def record_here(checkout: str, recorder: str, source: str, directory: str, cases: list[str]) -> list[Trace]:
     """Records cases on this machine, completely and lightly.
 
-    The compiler is the one that compiles for arm64. Both commands then know all symbols: a demangler reads no symbols of
-    a newer Swift.
+    The compiler is the one that compiles for arm64. It does not optimise: the demanglers of two versions of Swift know
+    different symbols of specialised functions.
     """
     compiler = os.path.realpath(
         os.environ.get("LEAKTRACE_ARM64_COMPILER") or os.path.join(checkout, ".build", "arm64", "compiler")
@@ -223,7 +223,8 @@ def check(products: str | None, arm64_products: str | None, library: str, cases:
     os.makedirs(directory)
     readers = (Reader("x86-64", (here,)), Reader("arm64", tuple(emulation.emulated(root, [there]))))
     complaints = versions(readers)
-    optimisation = arm64.OPTIMISATIONS[0]
+    # The commands may contain different demanglers, which know different symbols of specialised functions.
+    optimisation = arm64.OPTIMISATIONS[1]
     arm64.build_programs(root, (optimisation,))
     recorder = os.path.join(os.path.dirname(here), "libleaktrace.so")
     traces = record_here(emulation.ROOT, recorder, arm64.SOURCE, directory, cases)
