@@ -6,12 +6,10 @@
 #include "check.h"
 #include "scanned_memory.h"
 
-/// A process's addresses are below 1 << LT_SCANNED_ADDRESS_BITS, unless the process asks for higher addresses.
-#if defined(__x86_64__)
-#define LT_SCANNED_ADDRESS_BITS 47
-#else
+/// A process's addresses are below 1 << LT_SCANNED_ADDRESS_BITS, unless the process asks for higher addresses. arm64
+/// has 48 bits, and x86-64 has 47. A core file may be from another processor than its reader, so the limit is the same
+/// for both.
 #define LT_SCANNED_ADDRESS_BITS 48
-#endif
 
 struct lt_address_range {
   uint64_t start, end;

@@ -3,7 +3,9 @@
 #define _GNU_SOURCE
 #include "stack_unwinding.h"
 
-#if defined __x86_64__ && defined __linux__
+#include "processor.h"
+
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 
 #include "kept_pages.h"
 
@@ -104,7 +106,7 @@ static int access_register(unw_addr_space_t space, unw_regnum_t number, unw_word
   const struct lt_unwind_registers *thread = ((struct lt_stack_unwinder *)context)->thread;
   if (writes) return -UNW_EREADONLYREG;
   // libunwind numbers these registers as DWARF does.
-  if (number < 0 || number >= LT_UNWIND_REGISTERS || !(thread->known >> number & 1)) return -UNW_EBADREG;
+  if (number < 0 || number >= LT_OWN_REGISTERS || !(thread->known >> number & 1)) return -UNW_EBADREG;
   *value = thread->values[number];
   return 0;
 }
@@ -123,6 +125,38 @@ static int name_of(unw_addr_space_t space, unw_word_t address, char *name, size_
                    void *context) {
   (void)space, (void)address, (void)name, (void)size, (void)offset, (void)context;
   return -UNW_ENOINFO;
+}
+
+#if defined(__aarch64__) && UNW_VERSION >= UNW_VERSION_CODE(1, 8)
+static unw_word_t signature_bits(unw_addr_space_t space, void *context) {
+  (void)space, (void)context;
+  return LT_SIGNATURE_BITS;
+}
+#endif
+
+// --- frames without rules --------------------------------------------------------------------------------------------
+
+/// Continues at a frame's caller by the frame record, since the frame's code has no rules. Some compilers omit the
+/// rules of functions that cannot throw. Only for frames that have called another one, as their record is complete.
+/// `next` gets the registers that are known in the caller. `frame` gets the caller. Returns false if there is no such
+/// record.
+static bool follow_record(struct lt_stack_unwinder *unwinder, unw_cursor_t *cursor, struct lt_unwind_registers *next,
+                          struct lt_unwound_frame *frame) {
+  unw_word_t record = 0;
+  uint64_t words[2];
+  if (LT_FRAME_POINTER < 0 || unw_get_reg(cursor, LT_FRAME_POINTER, &record) != 0 || record == 0) return false;
+  if (record % sizeof words != 0 || !read_bytes(unwinder, record, words, sizeof words)) return false;
+  uint64_t address = words[1] & ~LT_SIGNATURE_BITS, code;
+  // A handler's record does not lead to the frame that the signal interrupted.
+  if (read_bytes(unwinder, address, &code, sizeof code) && code == LT_RESTORER_CODE) return false;
+  // The caller's record is at the caller's stack pointer, or its rules do not use the stack pointer.
+  next->values[LT_FRAME_POINTER] = words[0];
+  next->values[LT_STACK_POINTER] = words[0];
+  // A return address has the rules of the call before it.
+  next->values[LT_PROGRAM_COUNTER] = address - 1;
+  next->known = 1ull << LT_FRAME_POINTER | 1ull << LT_STACK_POINTER | 1ull << LT_PROGRAM_COUNTER;
+  *frame = (struct lt_unwound_frame){.address = address, .stackPointer = record + sizeof words};
+  return true;
 }
 
 // --- use -------------------------------------------------------------------------------------------------------------
@@ -146,6 +180,9 @@ struct lt_stack_unwinder *lt_stack_unwinder_make(const struct lt_unwind_source *
     return NULL;
   }
   unw_set_caching_policy(unwinder->space, UNW_CACHE_GLOBAL);
+#if defined(__aarch64__) && UNW_VERSION >= UNW_VERSION_CODE(1, 8)
+  unw_get_accessors(unwinder->space)->ptrauth_insn_mask = signature_bits;
+#endif
   return unwinder;
 }
 
@@ -163,26 +200,40 @@ void lt_stack_unwinder_free(struct lt_stack_unwinder *unwinder) {
 enum lt_unwind_end lt_unwind_stack(struct lt_stack_unwinder *unwinder, const struct lt_unwind_registers *registers,
                                    struct lt_unwound_frame *frames, size_t most, size_t *count) {
   unw_cursor_t cursor;
+  struct lt_unwind_registers next;
+  struct lt_unwound_frame frame = {0};
+  bool isFollowed = false, isInterrupted = false;
   *count = 0;
   unwinder->thread = registers;
   unwinder->reads = unwinder->readsOfStep = 0;
   if (unw_init_remote(&cursor, unwinder->space, unwinder) != 0) return LT_UNWIND_UNSOUND;
   for (;;) {
-    unw_word_t address = 0, stackPointer = 0;
-    if (unw_get_reg(&cursor, UNW_REG_IP, &address) != 0 || unw_get_reg(&cursor, UNW_REG_SP, &stackPointer) != 0)
+    unw_word_t address = frame.address, stackPointer = frame.stackPointer;
+    if (!isFollowed &&
+        (unw_get_reg(&cursor, UNW_REG_IP, &address) != 0 || unw_get_reg(&cursor, UNW_REG_SP, &stackPointer) != 0))
       return LT_UNWIND_UNSOUND;
+    isFollowed = false;
     if (*count > 0 && address == 0) return LT_UNWIND_COMPLETE;
     if (*count == most) return LT_UNWIND_CUT;
-    // After a step, libunwind answers this question for the previous, inner frame.
-    bool isExact = *count == 0 || unw_is_signal_frame(&cursor) > 0;
+    bool isSignalFrame = (LT_TELLS_SIGNAL_FRAMES_AHEAD || *count > 0) && unw_is_signal_frame(&cursor) > 0;
+    bool isExact = *count == 0 || (LT_TELLS_SIGNAL_FRAMES_AHEAD ? isInterrupted : isSignalFrame);
     if (unwinder->source.isOneStack && !isExact && stackPointer <= frames[*count - 1].stackPointer)
       return LT_UNWIND_UNSOUND;
     frames[(*count)++] =
         (struct lt_unwound_frame){.address = address, .stackPointer = stackPointer, .isExact = isExact};
+    isInterrupted = isSignalFrame;
     unwinder->lacksRules = false;
     unwinder->readsOfStep = 0;
+    unw_cursor_t before = cursor;
     int result = unw_step(&cursor);
-    if (unwinder->lacksRules) return LT_UNWIND_NO_RULES;
+    if (unwinder->lacksRules) {
+      if (isExact || !follow_record(unwinder, &before, &next, &frame)) return LT_UNWIND_NO_RULES;
+      if (next.values[LT_STACK_POINTER] == 0) return LT_UNWIND_COMPLETE;
+      unwinder->thread = &next;
+      if (unw_init_remote(&cursor, unwinder->space, unwinder) != 0) return LT_UNWIND_UNSOUND;
+      isFollowed = true;
+      continue;
+    }
     if (result == 0) return LT_UNWIND_COMPLETE;
     if (result < 0) return LT_UNWIND_UNSOUND;
   }

@@ -4,9 +4,13 @@
 #define _GNU_SOURCE
 #include "CUnwinder.h"
 
+#include "processor.h"
+
 #include <errno.h>
 
-#if defined __x86_64__ && defined __linux__
+uint16_t lt_unwinder_machine(void) { return LT_OWN_MACHINE; }
+
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +97,7 @@ static bool answer(void *context, const char *question, size_t size, struct lt_c
 }
 
 int lt_unwinder_start(struct lt_child *child, const struct lt_unwinder_input *input) {
+  if (input->machine != LT_OWN_MACHINE) return ENOSYS;
   static const struct lt_child_service service = {
       .questionLimit = sizeof(struct lt_unwind_registers),
       .answerLimit = sizeof(struct lt_unwinder_answer) + LT_UNWINDER_MAX_FRAMES * sizeof(struct lt_unwound_frame),

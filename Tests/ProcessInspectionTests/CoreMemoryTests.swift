@@ -50,6 +50,31 @@ import TraceTestSupport
     }
   }
 
+  @Test func coresOfArm64HaveItsRegisters() throws {
+    var core = SyntheticCore()
+    core.machine = 183
+    core.pageSize = 65536
+    // svc #0, and another instruction.
+    let code = bytesOf(UInt32(0xD503_201F)) + bytesOf(UInt32(0xD400_0001)) + bytesOf(UInt32(0xD503_201F))
+    core.segments = [.init(address: 0x10000, bytes: code, size: 65536, flags: 5)]
+    for (number, counter) in [0x10004, 0x10008, 0x10000].enumerated() as EnumeratedSequence<[UInt64]> {
+      var registers: [UInt64] = (0..<34).map { 100 + $0 }
+      (registers[0], registers[8], registers[32]) = (number == 1 ? UInt64(bitPattern: -4) : 5, 22, counter)
+      core.threads.append((UInt32(number) + 7, registers))
+    }
+    core.threadPointers = [900, 901]
+    try Self.withCore(core.bytes()) { path in
+      let memory = try CoreMemory(path: path)
+      #expect(memory.processor == .arm64 && memory.pageSize == 65536)
+      #expect(memory.threads.map(\.instructionPointer) == [0x10004, 0x10008, 0x10000])
+      #expect(memory.threads.allSatisfy { $0.stackPointer == 131 })
+      #expect(memory.threads.map(\.threadPointer) == [900, 901, 0])
+      // The kernel will restart the first call; it ended the second one with EINTR. The third thread cannot be judged,
+      // as the code before its address is missing.
+      #expect(memory.threads.map(\.activity) == [.inCall(22, waits: true), .inCall(22, waits: true), .unknown])
+    }
+  }
+
   /// Returns the two pages of an image with a build ID. The loader maps the second page if it has rights.
   /// given.
   static func image(buildID: UInt8, rightsOfSecondPage: UInt32? = nil) -> [UInt8] {
@@ -209,9 +234,9 @@ import TraceTestSupport
 
   @Test func otherFilesAreRefused() throws {
     var other = Self.core()
-    other.machine = 183
+    other.machine = 243
     try Self.withCore(other.bytes()) { path in
-      #expect(throws: InspectionError.otherMachine(path: path, machine: 183)) { try CoreMemory(path: path) }
+      #expect(throws: InspectionError.otherMachine(path: path, machine: 243)) { try CoreMemory(path: path) }
     }
     for bytes in [[], Array("text".utf8), Self.image(buildID: 1)] {
       try Self.withCore(bytes) { path in

@@ -68,7 +68,7 @@ import TraceTestSupport
     for (index, cache) in [first, empty].enumerated() {
       let pointer = SyntheticHeap.stack + 0x4000 + UInt64(index) * 0x4000
       heap.memory[pointer - 72] = cache + 16
-      var registers = [UInt64](repeating: 0, count: InspectedThread.registerCount)
+      var registers = [UInt64](repeating: 0, count: RegisterLayout(.x86_64).count)
       registers[21] = pointer
       threads.append(InspectedThread(threadID: Int32(index), registers: registers))
     }
@@ -91,7 +91,7 @@ import TraceTestSupport
     heap.endArena()
     let pointer = SyntheticHeap.stack + 0x4000
     heap.memory[pointer - 72] = cache + 16
-    var registers = [UInt64](repeating: 0, count: InspectedThread.registerCount)
+    var registers = [UInt64](repeating: 0, count: RegisterLayout(.x86_64).count)
     registers[21] = pointer
     let found = try #require(
       GlibcHeap(in: heap.memory, threads: [InspectedThread(threadID: 1, registers: registers)]))

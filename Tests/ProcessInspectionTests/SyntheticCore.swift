@@ -13,22 +13,27 @@ struct SyntheticCore {
   var machine: UInt16 = 62
   var segments: [Segment] = []
   var threads: [(id: UInt32, registers: [UInt64])] = []
+  /// The thread pointers of arm64, for the first threads.
+  var threadPointers: [UInt64] = []
+  /// Bytes of a page; 0 if the core does not have the number.
+  var pageSize: UInt64 = 0
   /// The address of the kernel's own code; 0 if the core does not contain it.
   var kernelCode: UInt64 = 0
   var files: [(range: Range<UInt64>, page: UInt64, path: String)] = []
 
   func bytes() -> [UInt8] {
     var notes: [UInt8] = []
-    for thread in threads {
-      var status = [UInt8](repeating: 0, count: 336)
+    for (number, thread) in threads.enumerated() {
+      var status = [UInt8](repeating: 0, count: 120 + 8 * thread.registers.count)
       status.replaceSubrange(32..<36, with: bytesOf(thread.id))
       for (index, word) in thread.registers.enumerated() {
         status.replaceSubrange(112 + 8 * index..<120 + 8 * index, with: bytesOf(word))
       }
       notes += Self.note(1, status)
+      if number < threadPointers.count { notes += Self.note(0x401, bytesOf(threadPointers[number])) }
     }
-    if kernelCode != 0 {
-      notes += Self.note(6, [33, kernelCode, 0, 0].flatMap { bytesOf($0 as UInt64) })
+    if kernelCode != 0 || pageSize != 0 {
+      notes += Self.note(6, [33, kernelCode, 6, pageSize, 0, 0].flatMap { bytesOf($0 as UInt64) })
     }
     if !files.isEmpty {
       var list = bytesOf(UInt64(files.count))

@@ -12,7 +12,7 @@ import TraceTestSupport
 @Suite struct ThreadUnwinderTests {
   /// Returns a thread with a given instruction pointer, stack pointer and base pointer.
   private static func thread(at address: UInt64, stack: UInt64, base: UInt64 = 0) -> InspectedThread {
-    var registers = [UInt64](repeating: 0, count: InspectedThread.registerCount)
+    var registers = [UInt64](repeating: 0, count: RegisterLayout(.x86_64).count)
     (registers[16], registers[19], registers[4]) = (address, stack, base)
     return InspectedThread(threadID: 1, registers: registers)
   }
@@ -82,12 +82,12 @@ import TraceTestSupport
       },
     ]
     for kind in kinds {
-      let unwinder = StackUnwinder(codes, kind)
+      let unwinder = StackUnwinder(codes, kind, processor: .own)
       var registers = StackUnwinder.Registers()
       #expect(unwinder.stack(registers).frames.isEmpty && unwinder.stack(registers).end == .unsound)
-      registers[StackUnwinder.Registers.programCounter] = function
-      registers[StackUnwinder.Registers.stackPointer] = top
-      #expect(registers[StackUnwinder.Registers.stackPointer] == top && registers[0] == nil)
+      registers[StackUnwinder.Registers.programCounter(.own)] = function
+      registers[StackUnwinder.Registers.stackPointer(.own)] = top
+      #expect(registers[StackUnwinder.Registers.stackPointer(.own)] == top && registers[0] == nil)
       let stack = unwinder.stack(registers)
       #expect(stack.frames.prefix(2).map(\.key.address.rawValue) == [function, caller], "\(kind)")
       #expect(stack.frames.prefix(2).map(\.stackPointer) == [top, top + 8], "\(kind)")

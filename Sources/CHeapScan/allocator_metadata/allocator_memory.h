@@ -6,6 +6,9 @@
 #include "address_index.h"
 #include "scanned_memory.h"
 
+/// The side of a thread pointer where the thread's variables lie. x86-64 has them below, arm64 above.
+enum lt_thread_variables { LT_VARIABLES_OF_THIS_PROCESSOR, LT_VARIABLES_BELOW, LT_VARIABLES_ABOVE };
+
 /// Facts about a process whose allocator's metadata is read. The process must not run in the meantime. Its threads may
 /// be stopped inside the allocator. The caller owns this structure; only one thread at a time may use it.
 struct lt_allocator_memory {
@@ -16,6 +19,7 @@ struct lt_allocator_memory {
   /// All threads of the process; only their `threadPointer` is used. There may be none.
   const struct lt_snapshot_thread *threads;
   uint32_t threadCount;
+  enum lt_thread_variables variables;
   /// The minor version of glibc, such as 36 for 2.36; 0 if it is unknown.
   uint32_t libcRelease;
   /// Bytes of the pages of the process's kernel: a power of two; 0 means LT_ALLOCATOR_PAGE.
@@ -41,12 +45,15 @@ static inline uint64_t lt_allocator_page_size(const struct lt_allocator_memory *
   return metadata->pageSize ? metadata->pageSize : LT_ALLOCATOR_PAGE;
 }
 
-/// Whether a thread's variables lie above its thread pointer, and not below it.
+/// True if a thread's variables lie above its thread pointer, and not below it.
+static inline bool lt_has_variables_above(const struct lt_allocator_memory *metadata) {
 #if defined(__aarch64__)
-enum { LT_HAS_VARIABLES_ABOVE = true };
+  const bool isOwn = metadata->variables == LT_VARIABLES_OF_THIS_PROCESSOR;
 #else
-enum { LT_HAS_VARIABLES_ABOVE = false };
+  const bool isOwn = false;
 #endif
+  return isOwn || metadata->variables == LT_VARIABLES_ABOVE;
+}
 
 /// All addresses of a process are below this limit.
 #define LT_ALLOCATOR_ADDRESS_LIMIT LT_FRAME_ADDRESS_MASK

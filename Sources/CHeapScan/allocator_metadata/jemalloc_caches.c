@@ -63,7 +63,7 @@ static void keep_cache(struct lt_word_window *window, struct lt_word_window *sta
 static bool find_cache(struct lt_jemalloc_counted_caches *counted, struct lt_word_window *window,
                        struct lt_word_window *stack, uint64_t pointer, struct lt_growing_list *kept,
                        struct lt_growing_list *stacks) {
-  uint64_t first = LT_HAS_VARIABLES_ABOVE ? pointer : pointer - THREAD_LOCAL_BYTES;
+  uint64_t first = lt_has_variables_above(window->metadata) ? pointer : pointer - THREAD_LOCAL_BYTES;
   for (uint64_t at = first; at < first + THREAD_LOCAL_BYTES; at += 8) {
     uint64_t word;
     if (!lt_window_word(window, at, &word)) {

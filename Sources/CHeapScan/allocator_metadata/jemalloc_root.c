@@ -149,7 +149,8 @@ static uint64_t mapped_end(const struct lt_allocator_memory *metadata, uint32_t 
 
 /// Returns the address of the root that contains the word at an address; 0 if there is none. Sets the tree's layout.
 static uint64_t root_with(struct lt_jemalloc_tree *tree, struct image_data *data, uint64_t at, uint64_t word) {
-  const unsigned count = LT_HAS_VARIABLES_ABOVE ? JEMALLOC_TREE_LAYOUTS : JEMALLOC_TREE_LAYOUTS_OF_X86_64;
+  const bool isArm64 = lt_has_variables_above(tree->metadata);
+  const unsigned count = isArm64 ? JEMALLOC_TREE_LAYOUTS : JEMALLOC_TREE_LAYOUTS_OF_X86_64;
   for (unsigned i = 0; i < count; i++) {
     const struct lt_jemalloc_tree_layout *layout = tree->layout = &lt_jemalloc_tree_layouts[i];
     uint64_t index, bytes = lt_jemalloc_root_bytes(layout), *wordsLeft = &data->wordsLeft[layout->record->isBefore53];

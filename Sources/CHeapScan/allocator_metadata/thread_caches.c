@@ -32,12 +32,13 @@ bool lt_thread_caches_init(struct lt_thread_caches *c, const struct lt_allocator
   lt_list_init(&c->entries, metadata->memory, sizeof(struct lt_kept_chunk));
   lt_list_init(&c->found, metadata->memory, sizeof(uint64_t));
   struct lt_word_window variables = {0};
+  const bool isAbove = lt_has_variables_above(metadata);
   bool hasRoom = lt_word_window_init(&c->window, metadata, LT_ALLOCATOR_PAGE) &&
                  lt_word_window_init(&variables, metadata, THREAD_LOCAL_BYTES + 2 * LT_ALLOCATOR_PAGE);
   for (uint32_t i = 0; hasRoom && i < metadata->threadCount; i++) {
     uint64_t pointer = metadata->threads[i].threadPointer & ~7ull;
     if (pointer <= THREAD_LOCAL_BYTES || pointer >= LT_ALLOCATOR_ADDRESS_LIMIT) continue;
-    uint64_t first = LT_HAS_VARIABLES_ABOVE ? pointer : pointer - THREAD_LOCAL_BYTES;
+    uint64_t first = isAbove ? pointer : pointer - THREAD_LOCAL_BYTES;
     for (uint64_t at = first; at < first + THREAD_LOCAL_BYTES; at += 8) {
       uint64_t word, head;
       if (!lt_window_word(&variables, at, &word)) {
@@ -51,7 +52,7 @@ bool lt_thread_caches_init(struct lt_thread_caches *c, const struct lt_allocator
       if (!lt_window_word(&c->window, chunk + GLIBC_CHUNK_SIZE, &head) ||
           !lt_glibc_cache_layout(head & ~(uint64_t)GLIBC_CHUNK_FLAGS))
         continue;
-      struct lt_cache_reference reference = {chunk, LT_HAS_VARIABLES_ABOVE ? at - pointer + 8 : pointer - at};
+      struct lt_cache_reference reference = {chunk, isAbove ? at - pointer + 8 : pointer - at};
       lt_list_append(&c->references, &reference);
     }
   }

@@ -20,6 +20,7 @@ struct lt_unwinder_memory {
 /// The memory and the images of the process whose stacks are unwound. Memory comes from `process`, from `read`, or from
 /// `memory`: the first of them that is set.
 struct lt_unwinder_input {
+  uint16_t machine; ///< the processor of the process, as in ELF files (e_machine)
   pid_t process;
   /// Copies `size` bytes. Returns 0 if they are not known. Called only in the child.
   int (*read)(void *context, uint64_t address, void *bytes, size_t size);
@@ -38,9 +39,12 @@ struct lt_unwinder_answer {
 
 enum { LT_UNWINDER_MAX_FRAMES = 4096 };
 
-/// Starts the child. Each question to it is a struct lt_unwind_registers. Returns 0 or an errno: ENOSYS on an
-/// unsupported machine. The child has a copy of the arrays of the input, so the caller may free the arrays after the
-/// call.
+/// Returns the processor whose stacks this machine unwinds, as in ELF files (e_machine). Returns 0 if there is none.
+uint16_t lt_unwinder_machine(void);
+
+/// Starts the child. Each question to it is a struct lt_unwind_registers. Returns 0 or an errno: ENOSYS for
+/// another processor than this machine's. The child has a copy of the arrays of the input, so the caller may free the
+/// arrays after the call.
 int lt_unwinder_start(struct lt_child *child, const struct lt_unwinder_input *input);
 
 #endif

@@ -11,17 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LT_UNWIND_REGISTERS = 17 };
+enum { LT_UNWIND_REGISTERS = 33 };
 
-/// A thread's registers by their DWARF numbers (System V ABI, AMD64). These are rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp,
-/// r8 to r15, and the program counter.
+/// A thread's registers by their DWARF numbers. x86-64 has 17: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, and
+/// the program counter (System V ABI, AMD64). arm64 has 33: x0 to x30, sp, and the program counter (DWARF for the Arm
+/// 64-bit Architecture).
 struct lt_unwind_registers {
   uint64_t values[LT_UNWIND_REGISTERS];
   uint64_t known; ///< a bit for each register, by number
 };
 
 /// The bits of all registers.
-enum { LT_UNWIND_ALL_KNOWN = (1 << LT_UNWIND_REGISTERS) - 1 };
+#define LT_UNWIND_ALL_KNOWN ((1ull << LT_UNWIND_REGISTERS) - 1)
 
 /// Code that has unwind information.
 struct lt_unwind_code {
@@ -61,7 +62,8 @@ enum lt_unwind_end {
 /// Unwinds stacks of one process. For one thread at a time.
 struct lt_stack_unwinder;
 
-/// Returns NULL if there is no memory, or if the machine is not supported (only Linux on x86-64 is). Free the result
+/// Returns NULL if there is no memory, or if the machine is not supported (only Linux on x86-64 and arm64
+/// is). Free the result
 /// with lt_stack_unwinder_free.
 struct lt_stack_unwinder *lt_stack_unwinder_make(const struct lt_unwind_source *source);
 /// Drops the kept pages. Call this before unwinding again if the process has run.

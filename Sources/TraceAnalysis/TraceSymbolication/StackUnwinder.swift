@@ -20,11 +20,11 @@ package final class StackUnwinder {
     }
   }
 
-  /// The general registers and the program counter by their DWARF numbers (System V ABI, AMD64); nil for unknown
-  /// values.
+  /// The general registers and the program counter by their DWARF numbers; nil for unknown values. Sources: System V ABI,
+  /// AMD64; DWARF for the Arm 64-bit Architecture.
   package struct Registers {
-    package static let stackPointer = 7
-    package static let programCounter = 16
+    package static func stackPointer(_ processor: Processor) -> Int { processor == .arm64 ? 31 : 7 }
+    package static func programCounter(_ processor: Processor) -> Int { processor == .arm64 ? 32 : 16 }
 
     fileprivate var question = lt_unwind_registers()
 
@@ -63,7 +63,8 @@ package final class StackUnwinder {
   /// - Parameters:
   ///   - codes: the loaded images of the process. If two overlap, the image at the lower address counts.
   ///   - memory: its bytes must live as long as this object.
-  package init(_ codes: [Code], _ memory: UnwoundMemory) {
+  ///   - processor: the processor of the process. Stacks are unwound only on the same processor.
+  package init(_ codes: [Code], _ memory: UnwoundMemory, processor: Processor) {
     var end: UInt64 = 0
     let disjoint = codes.sorted { $0.range.lowerBound < $1.range.lowerBound }.compactMap { code -> lt_unwind_code? in
       guard code.range.lowerBound >= end else { return nil }
@@ -94,6 +95,7 @@ package final class StackUnwinder {
     _ = pieces.initialize(from: kept)
     self.reader = reader
     var input = lt_unwinder_input()
+    input.machine = processor.rawValue
     input.process = process
     if let reader {
       input.read = { context, address, bytes, size in

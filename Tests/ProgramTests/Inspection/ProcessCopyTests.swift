@@ -16,7 +16,7 @@ import Testing
     let calls = "../../Sources/CProcessCalls"
     let files = [
       "process_copy.c", "copy_guardian.c", "stopped_process.c", "stopped_thread.c", "lone_call.c", "listed_threads.c",
-      "exit_call.c", "guardian.c",
+      "exit_call.c", "guardian.c", "processor/x86_64/registers.c", "processor/aarch64/registers.c",
     ]
     let program = TestProgram(
       named: "process-copies", sources: ["process-copies.c"] + files.map { "\(calls)/\($0)" },

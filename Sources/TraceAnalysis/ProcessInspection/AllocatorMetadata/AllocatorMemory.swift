@@ -42,6 +42,8 @@ final class AllocatorMemory {
     metadata.pointee.data = UnsafePointer(data.baseAddress)
     metadata.pointee.dataCount = UInt32(data.count)
     metadata.pointee.libcRelease = libc.release
+    metadata.pointee.pageSize = UInt32(process.pageSize)
+    metadata.pointee.variables = process.processor == .arm64 ? LT_VARIABLES_ABOVE : LT_VARIABLES_BELOW
     metadata.pointee.context = Unmanaged.passUnretained(self).toOpaque()
     metadata.pointee.readOn = { metadata, address, to, size in
       AllocatorMemory.of(metadata).process.read(

@@ -4,7 +4,7 @@ import CElfutils
 import Glibc
 import TraceReading
 
-/// A core file of a 64-bit x86 process, written by the kernel or a debugger. Nothing in the file is trusted.
+/// A core file of a process on x86-64 or arm64, written by the kernel or a debugger. Nothing in the file is trusted.
 ///
 /// Owns the file's descriptor. For one thread at a time.
 final class CoreFile {
@@ -19,6 +19,9 @@ final class CoreFile {
   }
 
   let path: String
+  private(set) var processor = Processor.own
+  /// Bytes of a page of the process's memory.
+  private(set) var pageSize = MemoryWindow.pageSize
   /// The ranges of memory, in order of addresses, without overlaps.
   private(set) var segments: [Segment] = []
   /// The main thread comes first, if it is known.
@@ -106,9 +109,10 @@ final class CoreFile {
     guard elf_kind(handle) == ELF_K_ELF, gelf_getehdr(handle, &header) != nil, header.e_type == ET_CORE else {
       throw .notACore(path: path)
     }
-    guard header.e_machine == EM_X86_64, gelf_getclass(handle) == ELFCLASS64 else {
+    guard let processor = Processor(rawValue: header.e_machine), gelf_getclass(handle) == ELFCLASS64 else {
       throw .otherMachine(path: path, machine: header.e_machine)
     }
+    self.processor = processor
     var count = 0
     guard elf_getphdrnum(handle, &count) == 0 else { throw .notACore(path: path) }
     guard count <= InspectionLimits.segments else { throw .beyondLimit(path: path, what: "segments") }
@@ -190,6 +194,7 @@ final class CoreFile {
       let note = UnsafeRawBufferPointer(rebasing: all[contents..<contents + Int(header.n_descsz)])
       switch header.n_type {
       case Self.threadStatus: addThread(CoreNote(note))
+      case Self.threadPointer: addThreadPointer(CoreNote(note))
       case Self.mappedFiles: addFiles(CoreNote(note))
       case Self.auxiliaryVector: addVector(CoreNote(note))
       case Self.processStatus:
@@ -206,19 +211,28 @@ final class CoreFile {
   private static let processStatus: UInt32 = 3
   private static let auxiliaryVector: UInt32 = 6
   private static let mappedFiles: UInt32 = 0x4649_4C45
+  /// The thread pointer on arm64 (NT_ARM_TLS). It follows the status of its thread.
+  private static let threadPointer: UInt32 = 0x401
   /// Key in the auxiliary vector for the address of the kernel's code (AT_SYSINFO_EHDR).
   private static let kernelCodeKey: UInt64 = 33
+  /// Key for the size of a page (AT_PAGESZ).
+  private static let pageSizeKey: UInt64 = 6
   /// Offsets in `elf_prstatus`, in bytes.
   private static let (threadIDOffset, registersOffset) = (32, 112)
   /// Byte offset in `elf_prpsinfo` of the process's number. The parent's number follows it.
   private static let processIDOffset = 24
 
   private func addThread(_ note: CoreNote) {
-    let registers = (0..<InspectedThread.registerCount).compactMap { note.word(Self.registersOffset + 8 * $0) }
-    guard registers.count == InspectedThread.registerCount, let threadID = note.word(Self.threadIDOffset) else {
-      return
-    }
-    threads.append(InspectedThread(threadID: Int32(truncatingIfNeeded: threadID), registers: registers))
+    let count = RegisterLayout(processor).count
+    let registers = (0..<count).compactMap { note.word(Self.registersOffset + 8 * $0) }
+    guard registers.count == count, let threadID = note.word(Self.threadIDOffset) else { return }
+    threads.append(
+      InspectedThread(threadID: Int32(truncatingIfNeeded: threadID), registers: registers, processor: processor))
+  }
+
+  private func addThreadPointer(_ note: CoreNote) {
+    guard processor == .arm64, !threads.isEmpty, let pointer = note.word(0) else { return }
+    threads[threads.count - 1].threadPointer = pointer
   }
 
   /// Reads the auxiliary vector: pairs of a key and its value.
@@ -226,6 +240,7 @@ final class CoreFile {
     var at = 0
     while let key = note.word(at), let value = note.word(at + 8), key != 0 {
       if key == Self.kernelCodeKey { kernelCode = value }
+      if key == Self.pageSizeKey, TraceHeader.pageSizes.contains(where: { $0 == value }) { pageSize = value }
       at += 16
     }
   }

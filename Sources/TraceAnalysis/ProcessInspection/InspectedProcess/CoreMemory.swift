@@ -9,7 +9,9 @@ import TraceSymbolication
 /// For one thread at a time.
 package final class CoreMemory: ProcessMemory {
   package let mappings: [MemoryMapping]
-  package var threads: [InspectedThread] { core.threads }
+  package private(set) var threads: [InspectedThread]
+  package var processor: Processor { core.processor }
+  package var pageSize: UInt64 { core.pageSize }
   /// 0 if the core does not have the number.
   package var processID: Int32 { core.processID }
   package var parentProcessID: Int32 { core.parentProcessID }
@@ -42,6 +44,7 @@ package final class CoreMemory: ProcessMemory {
 
   private init(_ core: CoreFile, files access: any SymbolFileAccess) {
     self.core = core
+    threads = core.threads
     var mappings: [MemoryMapping] = []
     mappings.reserveCapacity(core.segments.count)
     var index = 0
@@ -86,7 +89,7 @@ package final class CoreMemory: ProcessMemory {
     }
     for (path, head) in heads {
       let header = Self.knownBytes(of: core, at: head, count: InspectionLimits.imageHeaderBytes)
-      substitutes[path] = ImageSubstitute(path: path, header: header, access)
+      substitutes[path] = ImageSubstitute(path: path, header: header, pageSize: core.pageSize, access)
     }
     self.substitutes = substitutes
     // Debuggers leave out code that the file on disk has, and do not record the protection of that code.
@@ -96,6 +99,26 @@ package final class CoreMemory: ProcessMemory {
     }
     self.mappings = mappings
     missingFiles = incomplete.filter { substitutes[$0] == nil }.sorted()
+    for index in threads.indices where core.processor == .arm64 { findCall(of: &threads[index]) }
+  }
+
+  /// Finds the system call of a thread on arm64, by the code at its address. The kernel has returned to the instruction
+  /// of a call that it will restart, so the call's number is not in the core as such. It is in x8.
+  private func findCall(of thread: inout InspectedThread) {
+    let (size, callInstruction): (UInt64, UInt32) = (4, 0xD400_0001)  // svc #0
+    let code = bytes(at: thread.instructionPointer &- size, count: 2 * Int(size))
+    guard code.count == 2 * Int(size), thread.instructionPointer % size == 0 else { return }
+    let words = code.withUnsafeBytes { bytes in
+      [0, Int(size)].map { UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt32.self)) }
+    }
+    let (number, result) = (thread.registers[8], Int64(bitPattern: thread.registers[0]))
+    if words[1] == callInstruction {
+      thread.activity = .inCall(number, waits: true)
+    } else if words[0] == callInstruction {
+      thread.activity = .inCall(number, waits: InspectedThread.interruptions.contains(result))
+    } else {
+      thread.activity = .computing
+    }
   }
 
   /// Returns the number of threads whose memory is all zeros from the stack pointer to the end of the segment. A real

@@ -13,22 +13,23 @@ struct ImageSubstitute {
 
   /// Returns nil if there is no such file, or no proof that it is the file that was mapped.
   ///
-  /// - Parameter header: The first bytes of the mapping, from the core.
-  init?(path: String, header: [UInt8], _ files: any SymbolFileAccess) {
+  /// - Parameters:
+  ///   - header: The first bytes of the mapping, from the core.
+  ///   - pageSize: Bytes of a page of the process.
+  init?(path: String, header: [UInt8], pageSize: UInt64, _ files: any SymbolFileAccess) {
     let mapped = Self.buildID(header: header)
     guard !mapped.isEmpty, let contents = try? files.contents(ofFile: path),
       let file = try? ElfFile(path: path, contents: contents), file.buildID == mapped
     else { return nil }
     self.contents = contents
-    code = Self.codeRanges(contents)
+    code = Self.codeRanges(contents, page: pageSize)
   }
 
   /// Returns whether the loader maps the page at this offset of the file as code.
   func hasCode(at offset: UInt64) -> Bool { code.contains { $0.contains(offset) } }
 
-  private static func codeRanges(_ contents: SymbolFileContents) -> [Range<UInt64>] {
-    let page = MemoryWindow.pageSize
-    return MappedImages.programHeaders(Array(contents.bytes.prefix(InspectionLimits.imageHeaderBytes))).compactMap {
+  private static func codeRanges(_ contents: SymbolFileContents, page: UInt64) -> [Range<UInt64>] {
+    MappedImages.programHeaders(Array(contents.bytes.prefix(InspectionLimits.imageHeaderBytes))).compactMap {
       guard $0.p_type == PT_LOAD, $0.p_flags & 1 != 0 else { return nil }
       let (begin, (end, overflow)) = ($0.p_offset & ~(page - 1), $0.p_offset.addingReportingOverflow($0.p_filesz))
       return overflow || end <= begin ? nil : begin..<end

@@ -16,7 +16,7 @@ package enum InspectionError: Error, Hashable, Sendable {
   case cannotCopy(Int32, CopyFailure, errno: Int32)
   case cannotOpen(path: String, errno: Int32)
   case notACore(path: String)
-  /// A core of a machine that is not 64-bit x86. The number is ELF's `e_machine`.
+  /// A core of a machine that is neither 64-bit x86 nor arm64. The number is ELF's `e_machine`.
   case otherMachine(path: String, machine: UInt16)
   /// A core without the memory that holds the allocator's metadata.
   case cutShort(path: String)
@@ -59,7 +59,7 @@ extension InspectionError: CustomStringConvertible {
     case .unsuitable(let process, .kernelThread):
       "process \(process) is a kernel thread, and has no memory of its own. Give the ID of a program's process"
     case .unsuitable(let process, .otherMachine):
-      "process \(process) is not a 64-bit x86 program, and leaktrace inspects only those"
+      "process \(process) is not a 64-bit \(Processor.own == .arm64 ? "arm64" : "x86") program, and leaktrace inspects only those"
     case .unsuitable(let process, .traced(let tracer)):
       "process \(process) is being traced by process \(tracer) already, and can have one tracer only: end that one first"
     case .cannotCopy(let process, .filtered, _):
@@ -74,7 +74,7 @@ extension InspectionError: CustomStringConvertible {
     case .notACore(let path):
       "\(PlainText.escaped(path)) is not a core file. Give the ID of a process, or a file that gcore or the kernel wrote"
     case .otherMachine(let path, let machine):
-      "\(PlainText.escaped(path)) is a core file of another machine (ELF number \(machine)), not of x86-64"
+      "\(PlainText.escaped(path)) is a core file of another machine (ELF number \(machine)), neither of x86-64 nor of arm64"
     case .cutShort(let path):
       "\(PlainText.escaped(path)) is cut short, or was written in part: it lacks the metadata of the allocator. Have all of its private memory written: check the limit on core files (ulimit -c), the disk's free space, and bit 0 of /proc/PID/coredump_filter"
     case .packed(let path, let packing):

@@ -11,6 +11,7 @@ import TraceSymbolication
 /// bytes.
 package struct LiveProcessMemory: ProcessMemory {
   package let processID: Int32
+  package var pageSize: UInt64 { Self.kernelPage }
   package let mappings: [MemoryMapping]
   private let file: MemoryFile
 
@@ -77,7 +78,7 @@ package struct LiveProcessMemory: ProcessMemory {
   /// Reads the process's page tables. They lack pages that were never touched. In a private mapping of a file, pages
   /// that were never written to belong to the file and are left out.
   package func writtenRanges(in range: Range<UInt64>) -> [Range<UInt64>] {
-    let page = MemoryWindow.pageSize
+    let page = Self.kernelPage
     let descriptor = open("/proc/\(processID)/pagemap", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [range] }
     defer { close(descriptor) }
@@ -113,7 +114,7 @@ package struct LiveProcessMemory: ProcessMemory {
   private static func listedRanges(
     in range: Range<UInt64>, of pagemap: Int32, leavesOutFiles: Bool
   ) -> [Range<UInt64>]? {
-    let page = MemoryWindow.pageSize
+    let page = Self.kernelPage
     var found = [lt_page_range](repeating: lt_page_range(), count: rangesAtOnce)
     var ranges: [Range<UInt64>] = []
     var at = range.lowerBound & ~(page - 1)
@@ -130,6 +131,8 @@ package struct LiveProcessMemory: ProcessMemory {
     return ranges
   }
 
+  /// Bytes of a page of this machine's kernel: 4, 16 or 64 KiB.
+  private static let kernelPage = UInt64(sysconf(Int32(_SC_PAGESIZE)))
   private static let rangesAtOnce = 512
   private static let entriesAtOnce = 4096
   private static let presentOrSwapped = LT_PAGEMAP_PRESENT | LT_PAGEMAP_SWAPPED

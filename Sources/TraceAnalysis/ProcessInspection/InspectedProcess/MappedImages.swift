@@ -50,7 +50,7 @@ enum MappedImages {
     let header = process.bytes(at: start, count: headerBytes)
     guard header.starts(with: [0x7F, 0x45, 0x4C, 0x46]) else { return nil }
     let programs = programHeaders(header)
-    let page = MemoryWindow.pageSize
+    let page = process.pageSize
     let loads = programs.filter { $0.p_type == PT_LOAD && $0.p_memsz > 0 }
     guard let first = loads.first(where: { $0.p_offset < page }) else { return nil }
     let bias = start &- (first.p_vaddr & ~(page - 1))

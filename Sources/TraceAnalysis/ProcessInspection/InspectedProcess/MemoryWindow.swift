@@ -7,7 +7,7 @@ import TraceReading
 ///
 /// Owns its buffer. For one thread at a time.
 final class MemoryWindow {
-  /// Bytes of one page.
+  /// Bytes of the pages of heap images, and of the smallest page of any kernel.
   static let pageSize: UInt64 = 4096
 
   private let memory: any ProcessMemory

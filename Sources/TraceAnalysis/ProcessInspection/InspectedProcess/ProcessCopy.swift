@@ -96,20 +96,18 @@ extension InspectionError.CopyObstacle {
 }
 
 extension InspectedThread {
-  /// Indices in `user_regs_struct` of the registers that DWARF numbers from 0: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp,
-  /// r8 to r15.
-  private static let generalPlaces = [10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0]
-  private static let (callPlace, codePlace, threadPlace) = (15, 16, 21)
-
   fileprivate init(_ thread: lt_copied_thread) {
-    var registers = [UInt64](repeating: 0, count: Self.registerCount)
+    let layout = RegisterLayout(.own)
+    var registers = [UInt64](repeating: 0, count: layout.count)
     withUnsafeBytes(of: thread.general) { bytes in
-      for (place, value) in zip(Self.generalPlaces, bytes.bindMemory(to: UInt64.self)) { registers[place] = value }
+      for (place, value) in zip(layout.dwarf, bytes.bindMemory(to: UInt64.self)) { registers[place] = value }
     }
-    registers[Self.callPlace] = UInt64(bitPattern: thread.call)
-    registers[Self.codePlace] = thread.programCounter
-    registers[Self.threadPlace] = thread.threadPointer
-    self.init(threadID: thread.thread, registers: registers)
+    registers[layout.programCounter] = thread.programCounter
+    self.init(
+      threadID: thread.thread, registers: registers, processor: .own, threadPointer: thread.threadPointer)
+    activity =
+      thread.call < 0
+      ? .computing : .inCall(UInt64(thread.call), waits: Self.interruptions.contains(thread.result))
     name = withUnsafeBytes(of: thread.name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 }

@@ -7,6 +7,11 @@ import TraceSymbolication
 ///
 /// The contents are untrusted. For one thread at a time.
 package protocol ProcessMemory {
+  /// The processor of the process.
+  var processor: Processor { get }
+  /// Bytes of a page of the process's memory, as its kernel has them.
+  var pageSize: UInt64 { get }
+
   /// The mappings in order of addresses, without overlaps, below `RuntimeAddress.limit`.
   var mappings: [MemoryMapping] { get }
 
@@ -22,6 +27,9 @@ package protocol ProcessMemory {
 }
 
 extension ProcessMemory {
+  package var processor: Processor { .own }
+  package var pageSize: UInt64 { MemoryWindow.pageSize }
+
   package var unwoundMemory: UnwoundMemory { .kept([]) }
 
   package func writtenRanges(in range: Range<UInt64>) -> [Range<UInt64>] { range.isEmpty ? [] : [range] }

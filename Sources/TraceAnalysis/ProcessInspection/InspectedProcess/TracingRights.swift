@@ -19,7 +19,7 @@ package enum TracingRights {
     }
     let head = ProcFile.bytes("/proc/\(process)/exe", limit: 20)
     if head.count == 20, head.starts(with: [0x7F, 0x45, 0x4C, 0x46]),
-      head[4] != ELFCLASS64 || UInt16(head[18]) | UInt16(head[19]) << 8 != EM_X86_64
+      head[4] != ELFCLASS64 || UInt16(head[18]) | UInt16(head[19]) << 8 != Processor.own.rawValue
     {
       throw .unsuitable(process, .otherMachine)
     }

@@ -43,6 +43,7 @@ final class ImageScan {
   func run(threadLocalBytes: UInt64, lacksMemory: Bool) throws {
     var regions = SnapshotRegions.regions(of: scan.process.mappings, threads: threads)
     var snapshotThreads = threads.map(\.snapshotThread)
+    var scannedThreads = snapshotThreads.map { lt_snapshot_thread($0.state) }
     let state = UnsafeMutablePointer<lt_memory_scan>.allocate(capacity: 1)
     state.initialize(to: lt_memory_scan())
     let part = UnsafeMutablePointer<UInt8>.allocate(capacity: Self.partBytes)
@@ -53,7 +54,7 @@ final class ImageScan {
     var end = lt_snapshot_end()
     try types.withUnsafeBufferPointer { types in
       try regions.withUnsafeMutableBufferPointer { regions in
-        try snapshotThreads.withUnsafeMutableBufferPointer { threads in
+        try scannedThreads.withUnsafeMutableBufferPointer { threads in
           state.pointee.memory = UnsafePointer(scan.memory)
           state.pointee.regions = regions.baseAddress
           state.pointee.regionCount = UInt32(regions.count)
@@ -61,7 +62,7 @@ final class ImageScan {
           state.pointee.typeCount = UInt32(types.count)
           state.pointee.threads = UnsafePointer(threads.baseAddress)
           state.pointee.threadCount = UInt32(threads.count)
-          state.pointee.redZone = 128
+          state.pointee.redZone = scan.process.processor == .arm64 ? 0 : 128
           state.pointee.snapshotNumber = 1
           state.pointee.partBuffer = part
           state.pointee.partSize = Self.partBytes
@@ -87,13 +88,11 @@ final class ImageScan {
           defer { lt_memory_scan_free(state) }
           var error = lt_memory_scan_prepare(state)
           // Clear registers that hold no address of the process, since they may hold a user's private data.
-          for index in threads.indices {
-            withUnsafeMutableBytes(of: &threads[index].registers) { bytes in
-              for register in bytes.bindMemory(to: UInt64.self).indices {
-                let value = bytes.load(fromByteOffset: register * 8, as: UInt64.self) & LT_WORD_ADDRESS_MASK
-                let isAddress = error == 0 && lt_address_index_has(&state.pointee.index, value)
-                bytes.storeBytes(of: isAddress ? value : 0, toByteOffset: register * 8, as: UInt64.self)
-              }
+          for index in snapshotThreads.indices {
+            for register in snapshotThreads[index].registers.indices {
+              let value = snapshotThreads[index].registers[register] & LT_WORD_ADDRESS_MASK
+              let isAddress = error == 0 && lt_address_index_has(&state.pointee.index, value)
+              snapshotThreads[index].registers[register] = isAddress ? value : 0
             }
           }
           var head = lt_snapshot()
@@ -102,9 +101,10 @@ final class ImageScan {
           head.time = facts.nanoseconds
           head.monotonic = facts.nanoseconds
           head.flags = UInt32(
-            LT_SNAPSHOT_FROZEN | LT_SNAPSHOT_REFERENCE_TAGS | LT_SNAPSHOT_CASE_BYTES | LT_SNAPSHOT_VALUE_CASE_BYTES)
+            LT_SNAPSHOT_FROZEN | LT_SNAPSHOT_REFERENCE_TAGS | LT_SNAPSHOT_CASE_BYTES | LT_SNAPSHOT_VALUE_CASE_BYTES
+              | (scan.process.processor == .arm64 ? LT_SNAPSHOT_ARM64 : 0))
           head.staticTLSSize = threadLocalBytes
-          try writer.appendSnapshot(head, threads: Array(threads), regions: Array(regions))
+          try writer.appendSnapshot(head, threads: snapshotThreads, regions: Array(regions))
           if error == 0 { error = lt_memory_scan_run(state) }
           // If memory is missing, its references are missing too, and reachable objects would look lost.
           if error == 0, lacksMemory { error = -ENODATA }
@@ -165,32 +165,25 @@ final class ImageScan {
 }
 
 extension InspectedThread {
-  /// Indices in `user_regs_struct` of the registers that a trace records, in the trace's order: rax, rbx, rcx, rdx,
-  /// rsi, rdi, rbp, r8 to r15.
-  private static let recorded = [10, 5, 11, 12, 13, 14, 4, 9, 8, 7, 6, 3, 2, 1, 0]
-  private static let (result, call) = (10, 15)
-  /// Results of a system call that the stop interrupted: EINTR, and the kernel's numbers for calls that it will restart
-  /// (Linux, include/linux/errno.h).
-  private static let interruptions: Set<Int64> = [-4, -512, -513, -514, -516]
+  fileprivate var snapshotThread: WrittenThread {
+    var state = lt_snapshot_thread_state()
+    state.osThread = UInt32(bitPattern: threadID)
+    state.flags = UInt32(LT_SNAPSHOT_THREAD_REGISTERS)
+    state.stackPointer = stackPointer
+    state.threadPointer = threadPointer
+    state.instructionPointer = instructionPointer
+    if case .inCall(_, waits: true) = activity { state.flags |= UInt32(LT_SNAPSHOT_THREAD_WAITING) }
+    let layout = RegisterLayout(processor)
+    let known = registers.count == layout.count ? layout.recorded.map { registers[$0] } : []
+    return WrittenThread(state, registers: known, processor)
+  }
+}
 
-  var snapshotThread: lt_snapshot_thread {
-    var thread = lt_snapshot_thread()
-    thread.osThread = UInt32(bitPattern: threadID)
-    thread.flags = UInt32(LT_SNAPSHOT_THREAD_REGISTERS)
-    thread.stackPointer = stackPointer
-    thread.threadPointer = threadPointer
-    thread.instructionPointer = instructionPointer
-    guard registers.count == Self.registerCount else { return thread }
-    if Int64(bitPattern: registers[Self.call]) >= 0,
-      Self.interruptions.contains(Int64(bitPattern: registers[Self.result]))
-    {
-      thread.flags |= UInt32(LT_SNAPSHOT_THREAD_WAITING)
-    }
-    withUnsafeMutableBytes(of: &thread.registers) { bytes in
-      for (place, register) in Self.recorded.enumerated() {
-        bytes.storeBytes(of: registers[register], toByteOffset: place * 8, as: UInt64.self)
-      }
-    }
-    return thread
+extension lt_snapshot_thread {
+  /// A thread without registers, which the heap scan does not use.
+  fileprivate init(_ state: lt_snapshot_thread_state) {
+    self.init()
+    (osThread, flags, stackPointer) = (state.osThread, state.flags, state.stackPointer)
+    (threadPointer, instructionPointer) = (state.threadPointer, state.instructionPointer)
   }
 }

@@ -60,7 +60,7 @@ package enum InspectionTrace {
       throw InspectionError.noSwift
     }
 
-    let writer = try TraceFileWriter(path: path, header: Self.header(facts))
+    let writer = try TraceFileWriter(path: path, header: Self.header(facts, memory))
     var process = ProcessRecord()
     process.executable = facts.executable.isEmpty ? images.first?.image.path ?? "" : facts.executable
     process.flags = UInt64(LT_PROCESS_SWIFT_HOOKS) | (summary.isIncomplete ? UInt64(LT_PROCESS_BLOCKS_MISSING) : 0)
@@ -88,7 +88,8 @@ package enum InspectionTrace {
     try writer.append(types.types.map { .type($0) })
     try writer.append(blocks, time: facts.nanoseconds & ~7)
     let job = ImageScan(scan, types.scanned, threads, writer, facts)
-    try job.run(threadLocalBytes: images.reduce(0) { $0 + $1.threadLocalBytes }, lacksMemory: lacksMemory)
+    let threadLocalBytes = images.reduce(Self.bytesBeforeVariables(memory.processor)) { $0 + $1.threadLocalBytes }
+    try job.run(threadLocalBytes: threadLocalBytes, lacksMemory: lacksMemory)
     var closing = TraceClosing(reason: .stopped, time: facts.nanoseconds, eventCount: writer.eventCount)
     closing.monotonic = facts.nanoseconds
     closing.residentBytes = facts.residentBytes
@@ -110,8 +111,14 @@ package enum InspectionTrace {
       + ". The blocks are Swift objects that were found by their first words: other memory is not seen, and a freed object may be among them"
   }
 
-  private static func header(_ facts: InspectedFacts) -> TraceHeader {
+  /// Bytes between the thread pointer and the first thread-local variable. On arm64, the control block has two words
+  /// there (ELF for the Arm 64-bit Architecture).
+  private static func bytesBeforeVariables(_ processor: Processor) -> UInt64 { processor == .arm64 ? 16 : 0 }
+
+  private static func header(_ facts: InspectedFacts, _ memory: any ProcessMemory) -> TraceHeader {
     var header = TraceHeader()
+    header.machine = memory.processor.rawValue
+    header.pageSize = UInt32(memory.pageSize)
     header.clock = .monotonic
     header.ticksPerSecond = 1_000_000_000
     header.processID = facts.processID

@@ -101,14 +101,17 @@ package final class TraceFileWriter {
 
   /// Begins a heap image.
   package func appendSnapshot(
-    _ head: lt_snapshot, threads: [lt_snapshot_thread], regions: [lt_snapshot_region]
+    _ head: lt_snapshot, threads: [WrittenThread], regions: [lt_snapshot_region]
   ) throws(TraceFormatError) {
     var head = head
     head.threadCount = UInt32(threads.count)
     head.regionCount = UInt32(regions.count)
     head.labelSize = 0
     var payload = rawBytes(of: head)
-    threads.withUnsafeBytes { payload.append(contentsOf: $0) }
+    for thread in threads {
+      payload += rawBytes(of: thread.state)
+      thread.registers.withUnsafeBytes { payload.append(contentsOf: $0) }
+    }
     regions.withUnsafeBytes { payload.append(contentsOf: $0) }
     try append(.snapshot, payload, time: head.time)
   }
@@ -124,5 +127,19 @@ package final class TraceFileWriter {
 
   package func append(_ closing: TraceClosing) throws(TraceFormatError) {
     try append(.closing, closing.encoded(), compression: .none)
+  }
+}
+
+/// A thread of a heap image. The processor determines the number of its registers, not the machine that writes.
+package struct WrittenThread {
+  package var state: lt_snapshot_thread_state
+  /// In the trace's order; 0 where nothing is known.
+  package var registers: [UInt64]
+
+  /// - Parameter registers: The first registers of the processor in the trace's order.
+  package init(_ state: lt_snapshot_thread_state, registers: [UInt64], _ processor: Processor) {
+    let count = Int(processor == .arm64 ? LT_SNAPSHOT_REGISTERS_ARM64 : LT_SNAPSHOT_REGISTERS_X86_64)
+    self.state = state
+    self.registers = registers + Array(repeating: 0, count: count - registers.count)
   }
 }
