@@ -341,12 +341,12 @@ private struct Replayed {
   @Test func likelyBlockWithoutAnAddressIsReadable() {
     let memory = TableOwner()
     let table = BlockTable(minimumCapacity: 4, ownedBy: memory)
-    #expect(table.likelyBlock(at: 0).pointee.address == 0)
+    #expect(table.likelySlots.block(at: 0).pointee.address == 0)
     // The same must hold for a table that has grown.
     for n in 1...64 as ClosedRange<UInt64> {
       table.insert(LiveBlock(address: 0x1000 + n * 0x1000, size: n, birthTime: 0, site: SiteID(0)))
     }
-    #expect(table.find(0) == nil && table.likelyBlock(at: 0).pointee.size == 0)
+    #expect(table.find(0) == nil && table.likelySlots.block(at: 0).pointee.size == 0)
     withExtendedLifetime(memory) {}
   }
 

@@ -172,6 +172,27 @@ struct NaiveHeap {
     try compare(builder, inOrder)
   }
 
+  /// The data of many sites is prefetched before the events are applied.
+  @Test(arguments: TestTier.seeds(0..<4))
+  func replayOfManySitesMatchesAnOracle(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    var builder = TraceBuilder()
+    let stacks = (0..<6000 as Range<UInt64>).map { builder.stack([0x10, 0x100 + $0 % 70, 0x10_000 + $0]) }
+    var inOrder: [TraceEvent] = []
+    for step in 0..<15_000 as Range<UInt64> {
+      // Many events are at addresses without a block, or at the address of a live block.
+      let address = 0x1000 + 16 * (random.next() % (random.oneIn(2) ? 400 : 4000))
+      let operation: Operation = step < 6000 ? .malloc : [.malloc, .free, .retain, .release][Int(random.next() % 4)]
+      let stack = stacks[Int(step < 6000 ? step : random.next() % 6000)]
+      inOrder.append(
+        TraceEvent(
+          operation: operation, address: address, size: operation == .malloc ? 8 + step % 100 : 0, stack: stack,
+          time: 8 * step, thread: 1))
+      builder.append(inOrder[inOrder.count - 1])
+    }
+    try compare(builder, inOrder)
+  }
+
   @Test func blockTableSurvivesAMillionChanges() {
     var random = SeededRandom(seed: 3)
     let memory = TableOwner()

@@ -68,7 +68,8 @@ package struct LiveCurves: BitwiseCopyable {
     var shift = UInt64(position.shift)
     // An event that had to wait for another thread's event may have a lower age than the previous one.
     guard age &>> shift > UInt64(position.interval) else { return }
-    while age &>> shift >= UInt64(Self.intervals) { shift &+= 1 }
+    // There are 2^5 intervals. So an age of n bits needs intervals of 2^(n − 5) events.
+    shift = max(shift, UInt64(truncatingIfNeeded: max(0, 64 - 5 - age.leadingZeroBitCount)))
     let interval = Int(truncatingIfNeeded: age &>> shift)
     let step = Int(truncatingIfNeeded: shift) &- Int(position.shift)
     if live > 1, !position.isApart { move(&position) }
@@ -92,12 +93,27 @@ package struct LiveCurves: BitwiseCopyable {
     var known = Int(position.interval)
     if step > 0 {
       known = Self.known(position, step: step)
-      var joined: UInt32 = 0
-      for long in 0..<known { joined |= (bits &>> UInt32(((long + 1) << step) - 1) & 1) &<< UInt32(long) }
-      bits = joined
+      for _ in 0..<min(step, 5) { bits = oddBits(bits) }
+      bits &= below(known)
     }
-    let below = { (count: Int) in UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(count)) &- 1) }
     return live == 0 || known >= interval ? bits : bits | below(interval) & ~below(known)
+  }
+
+  /// Returns a word whose `count` lowest bits are set. `count`: at most 32.
+  @inline(__always)
+  private static func below(_ count: Int) -> UInt32 {
+    UInt32(truncatingIfNeeded: (1 as UInt64) &<< UInt64(truncatingIfNeeded: count) &- 1)
+  }
+
+  /// Returns the bits 1, 3, 5 and so on, side by side from bit 0. Each of them is the last of two intervals. Source:
+  /// Warren, Hacker's Delight, section 7-4.
+  @inline(__always)
+  private static func oddBits(_ bits: UInt32) -> UInt32 {
+    var bits = bits &>> 1 & 0x5555_5555
+    bits = (bits | bits &>> 1) & 0x3333_3333
+    bits = (bits | bits &>> 2) & 0x0F0F_0F0F
+    bits = (bits | bits &>> 4) & 0x00FF_00FF
+    return (bits | bits &>> 8) & 0x0000_FFFF
   }
 
   /// Fills the intervals before `interval` with `live`, because nothing changed there. Joins 2^`step` intervals into

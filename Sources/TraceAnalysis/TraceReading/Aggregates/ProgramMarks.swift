@@ -305,6 +305,11 @@ struct ProgramMarks: ReplayObserver {
     if isUsed { noteBirth(block, event) }
   }
 
+  @inline(__always)
+  mutating func blockAllocated(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>) {
+    if isUsed { noteBirth(block.pointee, event.pointee) }
+  }
+
   @inline(never)
   private func noteBirth(_ block: LiveBlock, _ event: TraceEvent) {
     guard event.time <= end else { return }
@@ -328,6 +333,11 @@ struct ProgramMarks: ReplayObserver {
   @inline(__always)
   mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
     if isUsed { noteDeath(block, event) }
+  }
+
+  @inline(__always)
+  mutating func blockFreed(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>) {
+    if isUsed { noteDeath(block.pointee, event.pointee) }
   }
 
   @inline(never)

@@ -422,17 +422,26 @@ struct SiteLifetimes: ReplayObserver {
   /// Returns the number of frames of the site's stack.
   func depth(of site: SiteID) -> UInt32 { rows[Int(site.rawValue)].pointee.depth }
 
-  @inline(__always)
   mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
+    withUnsafePointer(to: block) { block in withUnsafePointer(to: event) { blockAllocated(at: block, by: $0) } }
+  }
+
+  mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
+    withUnsafePointer(to: block) { block in withUnsafePointer(to: event) { blockFreed(at: block, by: $0) } }
+  }
+
+  @inline(__always)
+  mutating func blockAllocated(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>) {
+    let block = block.pointee
     let site = Int(block.site.rawValue)
     rows.reach(site)
-    if event.time > end { return }
+    if event.pointee.time > end { return }
     let row = rows[site]
     let births = row.pointee.births
     if births == 0 {
       row.pointee.firstBirth = block.birthTime
       row.pointee.firstOrdinal = block.ordinal
-      row.pointee.depth = event.depth
+      row.pointee.depth = event.pointee.depth
       row.pointee.position = LiveCurves.begin(at: block.ordinal)
     } else {
       let first = row.pointee.firstOrdinal
@@ -454,8 +463,10 @@ struct SiteLifetimes: ReplayObserver {
   }
 
   @inline(__always)
-  mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
-    if event.time > end { return }
+  mutating func blockFreed(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>) {
+    let block = block.pointee
+    let time = event.pointee.time
+    if time > end { return }
     let row = rows[Int(block.site.rawValue)]
     let ordinal = activations._withUnsafeGuaranteedRef { $0.ordinal }
     let deaths = row.pointee.deaths &+ 1
@@ -464,10 +475,10 @@ struct SiteLifetimes: ReplayObserver {
       &row.pointee.position, age: ordinal > first ? ordinal &- first : 0, live: row.pointee.births &- row.pointee.deaths
     )
     row.pointee.deaths = deaths
-    row.pointee.lastTime = max(row.pointee.lastTime, event.time)
+    row.pointee.lastTime = max(row.pointee.lastTime, time)
     row.pointee.lastDeathOrdinal = ordinal
     // Clocks of two processors disagree a little, so a free may seem to precede its allocation.
-    let duration = event.time > block.birthTime ? event.time &- block.birthTime : 0
+    let duration = time > block.birthTime ? time &- block.birthTime : 0
     let work = ordinal > block.ordinal ? ordinal &- block.ordinal : 0
     row.pointee.durations.add(duration, durations)
     row.pointee.work.add(work &* 64, durations)

@@ -133,13 +133,12 @@ package struct SiteTotals: ReplayObserver {
   }
 
   @inline(__always)
-  private mutating func add(_ block: LiveBlock, at time: UInt64) {
-    let row = rows[Int(block.site.rawValue)]
+  private mutating func add(_ row: UnsafeMutablePointer<Row>, _ size: UInt64, at time: UInt64) {
     keepPeak(row)
     row.pointee.liveBlocks &+= 1
-    row.pointee.liveBytes &+= block.size
+    row.pointee.liveBytes &+= size
     liveBlocks &+= 1
-    liveBytes &+= block.size
+    liveBytes &+= size
     if liveBytes > peakBytes {
       peakBytes = liveBytes
       peakBlocks = liveBlocks
@@ -148,20 +147,35 @@ package struct SiteTotals: ReplayObserver {
     }
   }
 
-  @inline(__always)
   package mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
+    withUnsafePointer(to: block) { block in withUnsafePointer(to: event) { blockAllocated(at: block, by: $0) } }
+  }
+
+  package mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
+    withUnsafePointer(to: block) { block in withUnsafePointer(to: event) { blockFreed(at: block, by: $0) } }
+  }
+
+  package mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {
+    withUnsafePointer(to: block) { block in withUnsafePointer(to: event) { referencesChanged(at: block, by: $0) } }
+  }
+
+  @inline(__always)
+  package mutating func blockAllocated(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>) {
+    let block = block.pointee
     let site = Int(block.site.rawValue)
     rows.reach(site)
     let thread = Int(block.threadIndex)
     threads.reach(thread)
-    threads[thread].pointee = ThreadRow(number: event.thread, allocations: block.threadOrdinal &+ 1)
-    rows[site].pointee.allocatedBlocks &+= 1
-    rows[site].pointee.allocatedBytes &+= block.size
-    add(block, at: event.time)
+    threads[thread].pointee = ThreadRow(number: event.pointee.thread, allocations: block.threadOrdinal &+ 1)
+    let row = rows[site]
+    row.pointee.allocatedBlocks &+= 1
+    row.pointee.allocatedBytes &+= block.size
+    add(row, block.size, at: event.pointee.time)
   }
 
   @inline(__always)
-  package mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
+  package mutating func blockFreed(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>) {
+    let block = block.pointee
     let row = rows[Int(block.site.rawValue)]
     keepPeak(row)
     row.pointee.liveBlocks &-= 1
@@ -169,7 +183,8 @@ package struct SiteTotals: ReplayObserver {
     liveBlocks &-= 1
     liveBytes &-= block.size
     let thread = threads[Int(block.threadIndex)].pointee
-    if event.operation == .free || event.operation == .operatorDelete, event.thread == thread.number,
+    let operation = event.pointee.operation
+    if operation == .free || operation == .operatorDelete, event.pointee.thread == thread.number,
       thread.allocations &- block.threadOrdinal &- 1 <= Self.temporaryDistance
     {
       row.pointee.temporaryBlocks &+= 1
@@ -179,20 +194,23 @@ package struct SiteTotals: ReplayObserver {
 
   @inline(__always)
   package mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {
-    add(block, at: event.time)
+    add(rows[Int(block.site.rawValue)], block.size, at: event.time)
   }
 
   @inline(__always)
-  package mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {
-    references.reach(Int(block.site.rawValue))
-    let row = references[Int(block.site.rawValue)]
-    switch event.operation.effect {
+  package mutating func referencesChanged(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>) {
+    let site = Int(block.pointee.site.rawValue)
+    references.reach(site)
+    let row = references[site]
+    let operation = event.pointee.operation
+    let count = event.pointee.referenceCount
+    switch operation.effect {
     case .retain:
-      row.pointee.retains &+= event.referenceCount
-      if event.operation == .unownedRetainStrongAndRelease { row.pointee.unownedReleases &+= 1 }
-    case .release: row.pointee.releases &+= event.referenceCount
-    case .unownedRetain: row.pointee.unownedRetains &+= event.referenceCount
-    case .unownedRelease: row.pointee.unownedReleases &+= event.referenceCount
+      row.pointee.retains &+= count
+      if operation == .unownedRetainStrongAndRelease { row.pointee.unownedReleases &+= 1 }
+    case .release: row.pointee.releases &+= count
+    case .unownedRetain: row.pointee.unownedRetains &+= count
+    case .unownedRelease: row.pointee.unownedReleases &+= count
     default: break
     }
   }

@@ -265,23 +265,22 @@ struct EventDecoder {
   }
 
   /// Looks up the event's stack if the event is selected. If at least one operation is selected, the first stack of a
-  /// chunk or task is always looked up. Calls `resolve` in one place only: with two calls, the compiler does not inline
-  /// this function into `next`.
+  /// chunk or task is always looked up.
   @inline(__always)
   private mutating func takeStack(_ head: Head, _ address: UInt64) -> StackID {
     if !head.hasStack { return .empty }
     let wanting = state.isStackNew ? UInt64.max : 1 &<< head.operation
-    if stackOperations & wanting == 0 { return .unknown }
+    return stackOperations & wanting == 0 ? .unknown : lookUpStack(wanting, address)
+  }
+
+  /// Most events have no use for their stack, so the look-up is apart from the loop.
+  @inline(never)
+  private mutating func lookUpStack(_ wanting: UInt64, _ address: UInt64) -> StackID {
     if filteredOperations & wanting == wanting, !filter._withUnsafeGuaranteedRef({ $0.mayContain(address) }) {
       return .unknown
     }
     state.isStackNew = false
-    return resolve()
-  }
-
-  @inline(__always)
-  private mutating func resolve() -> StackID {
-    stacks._withUnsafeGuaranteedRef { state.stack.resolve(in: $0, time: state.time) }
+    return stacks._withUnsafeGuaranteedRef { state.stack.resolve(in: $0, time: state.time) }
   }
 
   @inline(__always)

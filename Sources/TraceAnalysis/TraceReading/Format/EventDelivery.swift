@@ -6,18 +6,21 @@ package protocol EventSink {
   /// Takes an event, or returns a reason why the event's thread should wait. If `mayWait` is false, it must take the
   /// event.
   mutating func take(_ event: TraceEvent, mayWait: Bool) -> EventVerdict
-  /// Takes an event in a batch, which need not be copied.
-  mutating func take(at event: UnsafePointer<TraceEvent>, mayWait: Bool) -> EventVerdict
-  /// Announces events that will be delivered soon. The sink may load their data into the cache, but must not change
-  /// anything.
-  func prefetch(_ events: UnsafeBufferPointer<TraceEvent>)
+  /// Takes events in order, up to the first event whose thread has to wait. Returns the number of taken events, and the
+  /// verdict on the next event; `.taken` if all were taken.
+  mutating func take(_ events: UnsafeBufferPointer<TraceEvent>, mayWait: Bool) -> (count: Int, next: EventVerdict)
 }
 
 extension EventSink {
-  @inline(__always) package mutating func take(at event: UnsafePointer<TraceEvent>, mayWait: Bool) -> EventVerdict {
-    take(event.pointee, mayWait: mayWait)
+  package mutating func take(_ events: UnsafeBufferPointer<TraceEvent>, mayWait: Bool) -> (
+    count: Int, next: EventVerdict
+  ) {
+    for index in 0..<events.count {
+      let verdict = take(events[index], mayWait: mayWait)
+      if verdict != .taken, mayWait { return (index, verdict) }
+    }
+    return (events.count, .taken)
   }
-  @inline(__always) package func prefetch(_ events: UnsafeBufferPointer<TraceEvent>) {}
 }
 
 package enum EventVerdict: Hashable, Sendable {
@@ -69,22 +72,21 @@ struct EventDelivery {
 
   /// Delivers the events of a batch.
   mutating func deliver<Sink: EventSink>(_ batch: EventBatch, to sink: inout Sink) {
-    let window = 128
     let start = batch.start
     var next = 0
     while next < batch.count {
-      let end = min(next + window, batch.count)
-      sink.prefetch(UnsafeBufferPointer(start: start + next, count: end - next))
       let mayWait = batch.hasOthers && patience > 0 && spareSteps > 0
-      while next < end {
-        if held.isEmpty {
-          let verdict = sink.take(at: start + next, mayWait: mayWait)
-          if start[next].time > now { now = start[next].time }
-          if verdict != .taken, mayWait { hold(start[next], verdict, key: now) }
-        } else {
-          deliverPastHeld(start[next], mayWait: mayWait, to: &sink)
-        }
-        next &+= 1
+      if held.isEmpty {
+        let (taken, verdict) = sink.take(
+          UnsafeBufferPointer(start: start + next, count: batch.count - next), mayWait: mayWait)
+        let end = min(next + taken + 1, batch.count)
+        // Only threads that wait need to know the time.
+        if mayWait { for index in next..<end where start[index].time > now { now = start[index].time } }
+        if verdict != .taken { hold(start[end - 1], verdict, key: now) }
+        next = end
+      } else {
+        deliverPastHeld(start[next], mayWait: mayWait, to: &sink)
+        next += 1
       }
     }
   }

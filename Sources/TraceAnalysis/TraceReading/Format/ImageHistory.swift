@@ -20,6 +20,8 @@ struct ImageIndex {
   private let histories: [ImageTimes?]
   /// True if some address belonged to more than one image.
   let isAmbiguous: Bool
+  /// True if each address has the same image at all times: no image was unloaded, and none overlap.
+  let isTimeless: Bool
 
   init(images: [TraceImage]) {
     let indices = images.indices.filter { !images[$0].image.range.isEmpty }
@@ -62,6 +64,7 @@ struct ImageIndex {
       }
     }
     self.isAmbiguous = isAmbiguous
+    isTimeless = !isAmbiguous && images.allSatisfy { $0.unloadTime == nil }
     histories = members.map { ranks in
       ranks.isEmpty ? nil : ImageTimes(ranks.map { ($0, byTime[$0].element, images[byTime[$0].element]) })
     }

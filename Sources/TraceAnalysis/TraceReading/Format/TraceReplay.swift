@@ -3,10 +3,10 @@
 import Glibc
 
 extension TraceReader {
-  /// Delivers every event of the trace to `sink`, merged by time, on the calling thread. If there is a second
-  /// processor, another thread decodes and merges ahead. May be called again for a further pass. If the limit for the
-  /// file's size does not allow the pass, delivers no events and returns false. Damage is added to `diagnostics`.
-  /// O(events · log threads).
+  /// Delivers every event of the trace to `sink`, merged by time, on the calling thread. If the process may
+  /// use a second processor, another thread decodes and merges ahead. May be called again for a further pass. If the
+  /// limit for the file's size does not allow the pass, delivers no events and returns false. Damage is added to
+  /// `diagnostics`. O(events · log threads).
   @discardableResult
   func replay<Sink: EventSink>(into sink: inout Sink, stacks: StackSelection = .all) -> Bool {
     guard beginPass() else { return false }
@@ -43,7 +43,9 @@ extension TraceReader {
   /// Fewer events are read in less time than it takes to start a thread.
   private static let minEventsForThread: UInt64 = 100_000
 
-  private static var hasProcessors: Bool { sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 }
+  /// True if this process may run on more than one processor. On a single one, a second thread would only move the
+  /// batches out of the processor's cache.
+  private static var hasProcessors: Bool { AllowedProcessors.count() > 1 }
 }
 
 /// The merger of a trace, and the thread that runs the merger.

@@ -6,30 +6,34 @@
 /// Copies share the rows, as with a class. The rows are valid as long as their owner. For one thread at a time.
 struct RowTable<Row: BitwiseCopyable>: BitwiseCopyable {
   private struct Header: BitwiseCopyable {
-    /// The address of each segment.
-    var segments: UnsafeMutablePointer<UnsafeMutablePointer<Row>>
     var segmentCount = 0
-    var segmentCapacity = 16
     var count = 0
     var blank: Row
   }
 
   private let header: UnsafeMutablePointer<Header>
+  /// The address of each segment, with room for all segments that 2^32 rows need.
+  private let segments: UnsafeMutablePointer<UnsafeMutablePointer<Row>>
 
   /// log2 of the rows in a segment: enough for 4 MiB or more. Unused parts of a segment take no memory.
   @inline(__always)
   private static var segmentBits: Int { 64 - ((4 << 20) / MemoryLayout<Row>.stride - 1).leadingZeroBitCount }
 
+  private static var segmentLimit: Int { 1 << (32 - segmentBits) }
+
   /// Makes a table of `count` rows. New rows equal `blank`.
   init(blank: Row, count: Int = 0, ownedBy owner: TableOwner) {
     let header = UnsafeMutablePointer<Header>.allocate(capacity: 1)
-    header.initialize(to: Header(segments: .allocate(capacity: 16), blank: blank))
+    header.initialize(to: Header(blank: blank))
+    // Pages of the array that are not used take no memory.
+    let segments = TableMemory.allocateZeroed(UnsafeMutablePointer<Row>.self, capacity: Self.segmentLimit)
     owner.own {
-      for index in 0..<header.pointee.segmentCount { TableMemory.deallocate(header.pointee.segments[index]) }
-      header.pointee.segments.deallocate()
+      for index in 0..<header.pointee.segmentCount { TableMemory.deallocate(segments[index]) }
+      TableMemory.deallocate(segments)
       header.deallocate()
     }
     self.header = header
+    self.segments = segments
     if count > 0 { grow(count) }
   }
 
@@ -40,7 +44,7 @@ struct RowTable<Row: BitwiseCopyable>: BitwiseCopyable {
   @inline(__always)
   subscript(_ index: Int) -> UnsafeMutablePointer<Row> {
     assert(index < count)
-    return header.pointee.segments[index &>> Self.segmentBits] + (index & (1 &<< Self.segmentBits &- 1))
+    return segments[index &>> Self.segmentBits] + (index & (1 &<< Self.segmentBits &- 1))
   }
 
   /// Adds rows until there is one at `index`. Amortised constant time.
@@ -53,22 +57,15 @@ struct RowTable<Row: BitwiseCopyable>: BitwiseCopyable {
   private func grow(_ newCount: Int) {
     while newCount > header.pointee.segmentCount << Self.segmentBits { addSegment() }
     for index in count..<newCount {
-      (header.pointee.segments[index >> Self.segmentBits] + (index & (1 << Self.segmentBits - 1))).initialize(
-        to: header.pointee.blank)
+      (segments[index >> Self.segmentBits] + (index & (1 << Self.segmentBits - 1))).initialize(to: header.pointee.blank)
     }
     header.pointee.count = newCount
   }
 
   private func addSegment() {
     let number = header.pointee.segmentCount
-    if number == header.pointee.segmentCapacity {
-      let larger = UnsafeMutablePointer<UnsafeMutablePointer<Row>>.allocate(capacity: number * 2)
-      larger.update(from: header.pointee.segments, count: number)
-      header.pointee.segments.deallocate()
-      header.pointee.segments = larger
-      header.pointee.segmentCapacity = number * 2
-    }
-    header.pointee.segments[number] = TableMemory.allocate(
+    precondition(number < Self.segmentLimit, "more rows than numbers of rows")
+    segments[number] = TableMemory.allocate(
       Row.self, capacity: 1 << Self.segmentBits, isSparse: number == 0)
     header.pointee.segmentCount = number + 1
   }

@@ -1,7 +1,5 @@
 // The live blocks of a replay, by address.
 
-import CPrefetch
-
 /// A hash table from address to block. It uses open addressing with linear probing, and its size is a power of two.
 /// Deletion shifts entries back (Knuth, TAOCP 3, 6.4, algorithm R). So the table needs no tombstones, and stays fast
 /// under any number of allocations and frees.
@@ -10,11 +8,11 @@ import CPrefetch
 /// neighbouring blocks at about the same time. The blocks themselves are in a pool and do not move: blocks that were
 /// allocated together stay together there.
 ///
-/// Expected constant time. Memory: 16 to 32 bytes for each of the most blocks that are live at the same time, besides
+/// Expected constant time. Memory: 13 to 26 bytes for each of the most blocks that are live at the same time, besides
 /// the 64 bytes of the block itself. Address 0 cannot be stored. Copies share the blocks, as with a class. For one
 /// thread at a time.
 struct BlockTable: BitwiseCopyable {
-  private struct Slot: BitwiseCopyable {
+  fileprivate struct Slot: BitwiseCopyable {
     /// See `part(of:)`. Few addresses have the same part, so a look-up seldom reads another block.
     var part: UInt32
     /// The number of the block's place; 0 for an empty slot.
@@ -78,9 +76,14 @@ struct BlockTable: BitwiseCopyable {
   /// Returns the first slot for a part of an address. The 32 possible blocks of half a KiB of heap stay together; the
   /// multiplication spreads such groups over the table.
   @inline(__always)
+  private static func home(_ part: UInt32, _ mask: Int, _ shift: UInt64) -> Int {
+    let place = (UInt64(part &>> 5) &* 0x9E37_79B9_7F4A_7C15) &>> shift
+    return Int(truncatingIfNeeded: place &+ UInt64(part & 31)) & mask
+  }
+
+  @inline(__always)
   private static func home(_ part: UInt32, _ header: UnsafeMutablePointer<Header>) -> Int {
-    let place = (UInt64(part &>> 5) &* 0x9E37_79B9_7F4A_7C15) &>> header.pointee.shift
-    return Int(truncatingIfNeeded: place &+ UInt64(part & 31)) & header.pointee.mask
+    home(part, header.pointee.mask, header.pointee.shift)
   }
 
   /// Returns the block of a place. A place begins with its `LiveBlock`, so both have the same address.
@@ -111,19 +114,32 @@ struct BlockTable: BitwiseCopyable {
     return isLive ? block(header.pointee.slots[slot].place) : nil
   }
 
-  /// Begins to load the first slot for an address.
-  @inline(__always)
-  func prefetchSlot(of address: UInt64) {
-    lt_prefetch(header.pointee.slots + Self.home(Self.part(of: address), header))
+  /// The slots where blocks probably are, for a batch of look-ups. Valid until the table changes.
+  struct LikelySlots {
+    fileprivate let slots: UnsafeMutablePointer<Slot>
+    fileprivate let mask: Int
+    fileprivate let shift: UInt64
+    fileprivate let table: BlockTable
+
+    @inline(__always)
+    private func first(_ part: UInt32) -> UnsafeMutablePointer<Slot> { slots + BlockTable.home(part, mask, shift) }
+
+    /// The place in memory of the first slot for an address.
+    @inline(__always)
+    func place(of address: UInt64) -> UnsafeRawPointer { UnsafeRawPointer(first(BlockTable.part(of: address))) }
+
+    /// Returns the block in the first slot for an address, which is another one or none if this slot has another
+    /// address. Does not read the block.
+    @inline(__always)
+    func block(at address: UInt64) -> UnsafePointer<LiveBlock> {
+      let part = BlockTable.part(of: address)
+      let slot = first(part).pointee
+      return UnsafePointer(table.block(slot.part == part ? slot.place : 0))
+    }
   }
 
-  /// Returns the block in the first slot for an address, which is another one or none if this slot has another address.
-  /// Does not read the block.
-  @inline(__always)
-  func likelyBlock(at address: UInt64) -> UnsafePointer<LiveBlock> {
-    let part = Self.part(of: address)
-    let slot = header.pointee.slots[Self.home(part, header)]
-    return UnsafePointer(block(slot.part == part ? slot.place : 0))
+  var likelySlots: LikelySlots {
+    LikelySlots(slots: header.pointee.slots, mask: header.pointee.mask, shift: header.pointee.shift, table: self)
   }
 
   /// Returns the index of the slot for a new block; nil if a block is live at the address. Valid until the next change
@@ -134,14 +150,28 @@ struct BlockTable: BitwiseCopyable {
     return isLive ? nil : slot
   }
 
-  /// Adds a block to the vacant slot for its address, which must not be 0.
+  /// Adds a block to the vacant slot for its address, which must not be 0. Returns the block's place in the table.
   @inline(__always)
-  func insert(_ block: LiveBlock, at vacancy: Int) {
+  @discardableResult
+  func insert(_ block: LiveBlock, at vacancy: Int) -> UnsafeMutablePointer<LiveBlock> {
     let place = takePlace()
-    places[Int(place)].pointee.block = block
+    let memory = self.block(place)
+    // Each field by itself: a copy by whole words would wait for the fields that were stored last.
+    memory.pointee.address = block.address
+    memory.pointee.size = block.size
+    memory.pointee.birthTime = block.birthTime
+    memory.pointee.ordinal = block.ordinal
+    memory.pointee.site = block.site
+    memory.pointee.threadIndex = block.threadIndex
+    memory.pointee.threadOrdinal = block.threadOrdinal
+    memory.pointee.execution = block.execution
+    memory.pointee.lastUse = block.lastUse
+    memory.pointee.useAges = block.useAges
+    memory.pointee.hasTask = block.hasTask
     header.pointee.slots[vacancy] = Slot(part: Self.part(of: block.address), place: place)
     header.pointee.count &+= 1
-    if header.pointee.count &* 2 > header.pointee.mask { grow() }
+    if header.pointee.count > header.pointee.mask &>> 3 &* 5 { grow() }
+    return memory
   }
 
   /// Adds a block. No block must be live at its address, which must not be 0.

@@ -30,6 +30,10 @@ package struct FreedAddresses: ReplayObserver {
   @inline(__always) package mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
     slot(block.address).pointee = block.address
   }
+  @inline(__always)
+  package mutating func blockFreed(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>) {
+    slot(block.pointee.address).pointee = block.pointee.address
+  }
   @inline(__always) package mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {}
   @inline(__always) package mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {}
 

@@ -43,6 +43,11 @@ package protocol ReplayObserver {
   mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent)
   /// A live block was retained or released, strongly or unowned.
   mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent)
+  /// The three calls of nearly all events, without a copy of the block and the event. The replay calls only these. By
+  /// default, they call the functions above. The pointers are valid during the call.
+  mutating func blockAllocated(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>)
+  mutating func blockFreed(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>)
+  mutating func referencesChanged(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>)
   mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent)
   /// The program made a mark; `event.size` is the mark's index. `execution`: the execution that made the mark. `block`: the
   /// live block at the mark's address.
@@ -54,6 +59,18 @@ package protocol ReplayObserver {
 }
 
 extension ReplayObserver {
+  @inline(__always)
+  package mutating func blockAllocated(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>) {
+    blockAllocated(block.pointee, by: event.pointee)
+  }
+  @inline(__always)
+  package mutating func blockFreed(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>) {
+    blockFreed(block.pointee, by: event.pointee)
+  }
+  @inline(__always)
+  package mutating func referencesChanged(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>) {
+    referencesChanged(block.pointee, by: event.pointee)
+  }
   @inline(__always) package mutating func marked(_ event: TraceEvent, execution: ExecutionID, block: LiveBlock?) {}
   @inline(__always) package func prefetchBlock(of site: SiteID) {}
   @inline(__always) package func prefetchReference(to site: SiteID) {}
@@ -84,6 +101,21 @@ package struct ObserverPair<First: ReplayObserver, Second: ReplayObserver>: Repl
   @inline(__always) package mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {
     first.referencesChanged(block, by: event)
     second.referencesChanged(block, by: event)
+  }
+  @inline(__always)
+  package mutating func blockAllocated(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>) {
+    first.blockAllocated(at: block, by: event)
+    second.blockAllocated(at: block, by: event)
+  }
+  @inline(__always)
+  package mutating func blockFreed(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>) {
+    first.blockFreed(at: block, by: event)
+    second.blockFreed(at: block, by: event)
+  }
+  @inline(__always)
+  package mutating func referencesChanged(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>) {
+    first.referencesChanged(at: block, by: event)
+    second.referencesChanged(at: block, by: event)
   }
   @inline(__always) package mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {
     first.mismatched(mismatch, event)

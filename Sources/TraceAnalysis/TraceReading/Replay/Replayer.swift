@@ -1,7 +1,5 @@
 // The replay: rebuilds the heap from a trace's events.
 
-import CPrefetch
-
 /// Totals of one thread.
 package struct ThreadTotal: Hashable, Sendable, BitwiseCopyable {
   /// The thread's number in the trace, from 1.
@@ -205,72 +203,54 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   }
 
   package mutating func take(_ event: TraceEvent, mayWait: Bool) -> EventVerdict {
-    withUnsafePointer(to: event) { take(at: $0, mayWait: mayWait) }
+    withUnsafePointer(to: event) { take(UnsafeBufferPointer(start: $0, count: 1), mayWait: mayWait).next }
   }
 
+  /// Takes a run of events in windows, whose data it prefetches first.
+  package mutating func take(_ events: UnsafeBufferPointer<TraceEvent>, mayWait: Bool) -> (
+    count: Int, next: EventVerdict
+  ) {
+    guard let start = events.baseAddress else { return (0, .taken) }
+    let prefetch = TablePrefetch(blocks: blocks, sites: siteTable)
+    var next = 0
+    while next < events.count {
+      let end = min(next &+ Self.window, events.count)
+      prefetch.begin(UnsafeBufferPointer(start: start + next, count: end &- next), observer)
+      while next < end {
+        let verdict = take(at: start + next, mayWait: mayWait)
+        if verdict != .taken { return (next, verdict) }
+        next &+= 1
+      }
+    }
+    return (next, .taken)
+  }
+
+  /// The number of events whose data is prefetched together. Their data fits in a processor's first cache.
+  private static var window: Int { 128 }
+
   @inline(__always)
-  package mutating func take(at event: UnsafePointer<TraceEvent>, mayWait: Bool) -> EventVerdict {
+  private mutating func take(at event: UnsafePointer<TraceEvent>, mayWait: Bool) -> EventVerdict {
     if event.pointee.time > checkpoint, keptBlocks == nil { reachCheckpoint() }
     if isListing, !continuesListing(event) { endListing() }
     select(event.pointee.thread)
     let execution = state.pointee.isTakenInAlready ? trackedThread.pointee.present : advance(event)
-    let verdict = apply(event, execution, mayWait: mayWait)
-    if verdict != .taken {
-      state.pointee.isTakenInAlready = true
+    let operation = event.pointee.operation
+    if operation.countsReferences {
+      changeReferences(event)
     } else {
-      state.pointee.isTakenInAlready = false
-      if event.pointee.operation != .mark {
-        countsByOperation[Int(event.pointee.operation.rawValue)] &+= 1
-        state.pointee.total.events &+= 1
-        eventCount &+= 1
+      let verdict = apply(event, execution, mayWait: mayWait)
+      if verdict != .taken {
+        state.pointee.isTakenInAlready = true
+        return verdict
       }
     }
-    return verdict
-  }
-
-  /// Prefetches the data of coming events. Single look-ups wait for memory one after the other; in a batch, their waits
-  /// overlap. Small tables are in the cache anyway.
-  @inline(__always)
-  package func prefetch(_ events: UnsafeBufferPointer<TraceEvent>) {
-    if siteTable.count > 1 << 12 || (blocks.count > 1 << 16 && siteTable.count > 0) { prefetchRows(events) }
-  }
-
-  /// Does each step for all events, without branches that depend on loaded data. So the processor can start later reads
-  /// while it waits for earlier ones.
-  @inline(never)
-  private func prefetchRows(_ events: UnsafeBufferPointer<TraceEvent>) {
-    for index in 0..<events.count {
-      blocks.prefetchSlot(of: events[index].address)
-      siteTable.prefetchSlot(of: events[index].stack)
+    state.pointee.isTakenInAlready = false
+    if operation != .mark {
+      countsByOperation[Int(operation.rawValue)] &+= 1
+      state.pointee.total.events &+= 1
+      eventCount &+= 1
     }
-    withUnsafeTemporaryAllocation(of: UnsafePointer<LiveBlock>.self, capacity: events.count) { found in
-      withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * events.count) { sites in
-        let found = found.baseAddress!
-        // `changed`: sites of blocks that are allocated or freed. `used`: sites of blocks that are retained or
-        // released.
-        let changed = sites.baseAddress!
-        let used = changed + events.count
-        var changedCount = 0
-        var usedCount = 0
-        for index in 0..<events.count {
-          found[index] = blocks.likelyBlock(at: events[index].address)
-          lt_prefetch(found[index])
-        }
-        let last = UInt32(truncatingIfNeeded: siteTable.count &- 1)
-        for index in 0..<events.count {
-          let operation = events[index].operation
-          let known = found[index].pointee.site.rawValue
-          let made = siteTable.likelySite(of: events[index].stack)
-          let site = min(operation.isAllocation ? made : known, last)
-          changed[changedCount] = site
-          used[usedCount] = site
-          changedCount &+= operation.countsReferences ? 0 : 1
-          usedCount &+= operation.countsReferences ? 1 : 0
-        }
-        for index in 0..<changedCount { observer.prefetchBlock(of: SiteID(changed[index])) }
-        for index in 0..<usedCount { observer.prefetchReference(to: SiteID(used[index])) }
-      }
-    }
+    return .taken
   }
 
   private var presentActivations: Activations {
@@ -338,19 +318,24 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     observer.mismatched(mismatch, event)
   }
 
+  /// Applies a retain or release.
   @inline(__always)
+  private mutating func changeReferences(_ event: UnsafePointer<TraceEvent>) {
+    if let found = blocks.find(event.pointee.address) {
+      found.pointee.noteUse(at: eventCount)
+      observer.referencesChanged(at: found, by: event)
+    } else {
+      report(event.pointee.address == 0 ? .nullAddress : .unknownObject, event.pointee)
+    }
+  }
+
+  /// Applies any other event.
+  @inline(never)
   private mutating func apply(_ event: UnsafePointer<TraceEvent>, _ execution: ExecutionID, mayWait: Bool)
     -> EventVerdict
   {
     switch event.pointee.operation.effect {
-    case .retain, .release, .unownedRetain, .unownedRelease:
-      if let found = blocks.find(event.pointee.address) {
-        found.pointee.noteUse(at: eventCount)
-        observer.referencesChanged(found.pointee, by: event.pointee)
-      } else {
-        report(event.pointee.address == 0 ? .nullAddress : .unknownObject, event.pointee)
-      }
-      return .taken
+    case .retain, .release, .unownedRetain, .unownedRelease: return .taken  // Done by `changeReferences`.
     case .allocation:
       return takeAllocation(event, execution, mayWait: mayWait)
     case .free:
@@ -358,7 +343,7 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
       if let block = blocks.remove(event.pointee.address) {
         if block.pointee.hasTask { activations.endTask(inBlock: block.pointee.address) }
         if event.pointee.operation == .reallocFree { state.pointee.reallocated = block.pointee }
-        observer.blockFreed(block.pointee, by: event.pointee)
+        observer.blockFreed(at: block, by: event)
         return .taken
       }
       return takeOrphanFree(event.pointee, mayWait: mayWait)
@@ -418,10 +403,14 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
       threadIndex: UInt32(truncatingIfNeeded: lastIndex),
       ordinal: eventCount, threadOrdinal: UInt32(truncatingIfNeeded: state.pointee.total.allocations),
       execution: execution)
-    if let vacancy { blocks.insert(block, at: vacancy) } else { listing.append(block) }
     state.pointee.total.allocations &+= 1
     state.pointee.total.allocatedBytes &+= event.pointee.size
-    observer.blockAllocated(block, by: event.pointee)
+    if let vacancy {
+      observer.blockAllocated(at: blocks.insert(block, at: vacancy), by: event)
+    } else {
+      listing.append(block)
+      withUnsafePointer(to: block) { observer.blockAllocated(at: $0, by: event) }
+    }
     return .taken
   }
 

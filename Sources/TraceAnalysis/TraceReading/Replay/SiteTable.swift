@@ -1,7 +1,5 @@
 // The distinct allocation sites of a replay.
 
-import CPrefetch
-
 /// The key of an allocation site: the operation, the stack, and the type.
 package struct SiteKey: Hashable, Sendable, BitwiseCopyable {
   package var operation: Operation
@@ -61,7 +59,7 @@ struct SiteTable: BitwiseCopyable {
 
   @inline(__always)
   private static func nearby(_ stack: StackID, _ mask: Int) -> Int {
-    Int(truncatingIfNeeded: UInt64(stack.rawValue) &* 2) & mask
+    Int(truncatingIfNeeded: UInt64(stack.rawValue) &+ UInt64(stack.rawValue) &>> 1) & mask
   }
 
   @inline(__always)
@@ -86,17 +84,18 @@ struct SiteTable: BitwiseCopyable {
     return distantSite(key)
   }
 
-  /// Begins to load the first slot for a stack.
-  @inline(__always)
-  func prefetchSlot(of stack: StackID) { lt_prefetch(header.pointee.slots + firstSlot(of: stack)) }
+  /// The slots where sites probably are, for a batch of look-ups. Valid until the table changes.
+  struct LikelySlots {
+    fileprivate let slots: UnsafeMutablePointer<UInt32>
+    fileprivate let mask: Int
 
-  /// Returns the site in the first slot for a stack, which is probably the site of the stack's next allocation. Returns
-  /// `UInt32.max` if the slot is empty.
-  @inline(__always)
-  func likelySite(of stack: StackID) -> UInt32 { header.pointee.slots[firstSlot(of: stack)] }
+    /// The first slot for a stack. Its site is probably the site of the stack's next allocation; `UInt32.max` if the
+    /// slot is empty.
+    @inline(__always)
+    func place(of stack: StackID) -> UnsafePointer<UInt32> { UnsafePointer(slots + SiteTable.nearby(stack, mask)) }
+  }
 
-  @inline(__always)
-  private func firstSlot(of stack: StackID) -> Int { Self.nearby(stack, header.pointee.mask) }
+  var likelySlots: LikelySlots { LikelySlots(slots: header.pointee.slots, mask: header.pointee.mask) }
 
   @inline(never)
   private func distantSite(_ key: SiteKey) -> SiteID {
@@ -119,7 +118,7 @@ struct SiteTable: BitwiseCopyable {
     let number = keys.count
     keys.reach(number)
     keys[number].pointee = key
-    if keys.count * 2 > header.pointee.mask + 1 { grow() } else { place(UInt32(number)) }
+    if keys.count > (header.pointee.mask + 1) / 8 * 5 { grow() } else { place(UInt32(number)) }
     return SiteID(UInt32(number))
   }
 
