@@ -117,11 +117,11 @@ import TraceTestSupport
   @Test(arguments: [0x4000, 0x1_0000] as [UInt64])
   func largeBlocksTakeWholePagesOfTheKernel(pageSize: UInt64) {
     let large = region(base, 0x20_0000)
-    let blocks = [block(base + 0x2_0010, 0x2_0000), block(base + 0xA_0010, pageSize * 4 - 16)]
+    let blocks = [block(base + 0x2_0010, 0x2_0000), block(base + 0xA_0010, pageSize * 8 - 16)]
     #expect(
       mappings(roots([large], blocks: blocks, pageSize: pageSize)) == [
         base..<base + 0x2_0000, base + 0x4_0000 + pageSize..<base + 0xA_0000,
-        base + 0xA_0000 + pageSize * 4..<base + 0x20_0000,
+        base + 0xA_0000 + pageSize * 8..<base + 0x20_0000,
       ])
     // No mapped block has its header in the middle of a page.
     let inside = [block(base + 0x2_1010, 0x2_0000)]

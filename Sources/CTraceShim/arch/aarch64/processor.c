@@ -48,8 +48,8 @@ uint64_t lt_nominal_tick_rate(void) {
 
 _Atomic size_t lt_known_page_size;
 
-/// True if the kernel accepts `size` as the address of a page. The call does nothing: it flushes no bytes of memory.
-static bool is_page_address(size_t size) { return lt_syscall(SYS_msync, size, 0, MS_ASYNC) == 0; }
+/// True if the kernel accepts `size` as the address of a page. The call does nothing: it protects no bytes of memory.
+static bool is_page_address(size_t size) { return lt_syscall(SYS_mprotect, size, 0, PROT_NONE) == 0; }
 
 size_t lt_find_page_size(void) {
   enum { SMALL = 4 << 10, MIDDLE = 16 << 10 };
