@@ -98,8 +98,6 @@ static const struct lt_recorder_call lt_recorder_calls[] = {
      {4096, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, ~0ull}},
     {LT_CALL_NAMED(mprotect), LT_TO_RECORD, {0, 4096, PROT_READ}},
     {LT_CALL_NAMED(mremap), LT_TO_RECORD, {0, 4096, 4096, MREMAP_MAYMOVE}},
-    // Made only on arm64, in a process that defines getauxval itself.
-    {LT_CALL_NAMED(msync), 0, {4096, 0, MS_ASYNC}},
     {LT_CALL_NAMED(munlock), LT_TO_RECORD, {0, 4096}},
     {LT_CALL_NAMED(munmap), LT_TO_RECORD | LT_FOR_IMAGES, {0, 4096}},
     {LT_CALL_NAMED(newfstatat), LT_TO_RECORD | LT_FOR_IMAGES, {(uint64_t)AT_FDCWD}},
