@@ -1,5 +1,6 @@
 // A program whose threads wait in system calls and compute, while `calls` stops them and makes calls in them. It checks
-// all results. A wait that a signal seems to have interrupted counts as disturbed, since no signal is sent.
+// all results. A wait that a signal seems to have interrupted counts as disturbed, since no signal is sent
+// (`interruption_limit` has the exception).
 //
 // Ends with 7 when its standard input ends. Prints one line, which shows whether anything was disturbed.
 
@@ -163,6 +164,18 @@ static void *repeat(void *argument) {
   return NULL;
 }
 
+/// The most waits of a kind that a signal may seem to have interrupted. On arm64, the first argument of epoll_pwait is
+/// lost if the wait begins in the microseconds before a stop, so the call cannot be repeated. If no call is repeated,
+/// dozens of waits are interrupted.
+static unsigned interruption_limit(size_t kind) {
+#if defined(__aarch64__)
+  return kind == WAIT_EPOLL ? 3 : 0;
+#else
+  (void)kind;
+  return 0;
+#endif
+}
+
 /// Ends the waits of the other threads, one after another. Allocates a block in each round, for the recorder.
 static void *tick(void *unused) {
   (void)unused;
@@ -212,9 +225,10 @@ int main(void) {
   bool isUsed = true;
   for (size_t kind = 0; kind < WAIT_KINDS; kind++) {
     pthread_join(threads[kind], NULL);
-    all += interrupted[kind] + wrong[kind];
+    bool isDisturbed = interrupted[kind] > interruption_limit(kind) || wrong[kind];
+    all += isDisturbed;
     isUsed &= rounds[kind] > 0;
-    if (interrupted[kind] || wrong[kind])
+    if (isDisturbed)
       fprintf(stderr, "%s: %u of %u interrupted, %u wrong\n", names[kind], interrupted[kind], rounds[kind],
               wrong[kind]);
   }

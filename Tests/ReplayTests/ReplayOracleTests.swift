@@ -173,17 +173,17 @@ struct NaiveHeap {
   }
 
   /// The data of many sites is prefetched before the events are applied.
-  @Test(arguments: TestTier.seeds(0..<4))
+  @Test(arguments: TestTier.seeds(0..<2))
   func replayOfManySitesMatchesAnOracle(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     var builder = TraceBuilder()
-    let stacks = (0..<6000 as Range<UInt64>).map { builder.stack([0x10, 0x100 + $0 % 70, 0x10_000 + $0]) }
+    let stacks = (0..<4500 as Range<UInt64>).map { builder.stack([0x10, 0x100 + $0 % 70, 0x10_000 + $0]) }
     var inOrder: [TraceEvent] = []
-    for step in 0..<15_000 as Range<UInt64> {
+    for step in 0..<9000 as Range<UInt64> {
       // Many events are at addresses without a block, or at the address of a live block.
       let address = 0x1000 + 16 * (random.next() % (random.oneIn(2) ? 400 : 4000))
-      let operation: Operation = step < 6000 ? .malloc : [.malloc, .free, .retain, .release][Int(random.next() % 4)]
-      let stack = stacks[Int(step < 6000 ? step : random.next() % 6000)]
+      let operation: Operation = step < 4500 ? .malloc : [.malloc, .free, .retain, .release][Int(random.next() % 4)]
+      let stack = stacks[Int(step < 4500 ? step : random.next() % 4500)]
       inOrder.append(
         TraceEvent(
           operation: operation, address: address, size: operation == .malloc ? 8 + step % 100 : 0, stack: stack,

@@ -86,7 +86,7 @@ struct lt_jemalloc_record_layout {
 };
 static const struct lt_jemalloc_record_layout lt_jemalloc_edata = {128, 17, 7, 20, 28, 12, false};
 static const struct lt_jemalloc_record_layout lt_jemalloc_extent_t = {64, 16, 3, 18, 26, 12, true};
-/// The same as in 5.3, with pages of 16 and 64 KiB.
+/// Version 5.3 with pages of 16 and 64 KiB.
 static const struct lt_jemalloc_record_layout lt_jemalloc_edata_16 = {128, 17, 7, 20, 28, 14, false};
 static const struct lt_jemalloc_record_layout lt_jemalloc_edata_64 = {128, 17, 7, 20, 28, 16, false};
 

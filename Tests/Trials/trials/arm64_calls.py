@@ -80,7 +80,7 @@ def judge_core(directory: str, leaktrace: Leaktrace, root: str, program: str) ->
     """The complaints about what this machine reads from a core file of the other one."""
     core = os.path.join(directory, "dumped.core")
     if not os.path.exists(core):
-        return ["core: the program left no core file"]
+        return ["core: the program left no core file; the kernel needs CONFIG_COREDUMP"]
     trace = os.path.join(directory, "inspected.trace")
     if os.path.exists(trace):
         os.remove(trace)
