@@ -121,6 +121,28 @@ import TraceReading
     }
   }
 
+  @Test("Damaged tables cannot ask for endless work", arguments: [1, 5, 20, 40])
+  func readsAreLimited(reads: Int) {
+    var count = 0
+    let memory = memoryOfX86()
+    let code = StackUnwinder.Code(range: code, unwindTable: header)
+    let limited = TableUnwinder([code], readsOfStack: reads) {
+      count += 1
+      return memory.read($0, into: $1)
+    }
+    let found = limited.stack(registers(.x86_64, at: 0x10_0010, stackPointer: stack))
+    #expect(found.addresses.first == 0x10_0010 && found.end == .unsound)
+    #expect(count == reads)
+  }
+
+  @Test func returnRegisterThatDoesNotExistIsNoStartOfAThread() {
+    let memory = Memory()
+    table(
+      [(0x10_0000..<0x10_0100, [])], initial: [0x0C, 7, 8, 0x90, 1], returnRegister: 40, in: memory)
+    let found = unwinder(memory).stack(registers(.x86_64, at: 0x10_0010, stackPointer: stack))
+    #expect(found.addresses == [0x10_0010] && found.end == .unsound)
+  }
+
   @Test func expressionsOfEntriesAreEvaluated() {
     let memory = Memory()
     // The CFA of a table of calls: rsp + 8, plus 8 if the address is late in its 16 bytes.

@@ -88,6 +88,7 @@ static const struct lt_recorder_call lt_recorder_calls[] = {
     {LT_CALL_NAMED(madvise), LT_FOR_IMAGES, {0, 4096, MADV_DOFORK}},
     // Made only in a thread without filters, so no filter can forbid it.
     {LT_CALL_NAMED(membarrier), 0, {8}},
+    {LT_CALL_NAMED(membarrier), 0, {16}},
     {LT_CALL_NAMED(mincore), LT_FOR_IMAGES, {0}},
     {LT_CALL_NAMED(mmap),
      LT_TO_RECORD | LT_FOR_IMAGES,

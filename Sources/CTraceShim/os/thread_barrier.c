@@ -44,10 +44,14 @@ static bool cause_barriers(void) {
          lt_syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
-void lt_order_threads(void) {
+bool lt_order_threads_at_once(void) {
   // The kernel promises an order between other threads and this call. This thread's own accesses need the fence.
   atomic_thread_fence(memory_order_seq_cst);
-  if (!may_be_filtered() && cause_barriers()) return;
+  return !may_be_filtered() && cause_barriers();
+}
+
+void lt_order_threads(void) {
+  if (lt_order_threads_at_once()) return;
   uint64_t begin = lt_clock_nanoseconds(CLOCK_MONOTONIC), now = begin;
   // A signal handler may end a sleep early.
   for (; now - begin < LT_HELD_NANOSECONDS; now = lt_clock_nanoseconds(CLOCK_MONOTONIC))

@@ -115,6 +115,7 @@ static unsigned digit_value(char digit) {
 static uint64_t parse_number(const char *text, unsigned base, uint64_t usual) {
   if (!text) return usual;
   while (*text == ' ' || *text == '\t') text++;
+  if (*text == '+') text++;
   if (base == 16 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && digit_value(text[2]) < base) text += 2;
   uint64_t number = 0;
   for (unsigned digit; (digit = digit_value(*text)) < base; text++)

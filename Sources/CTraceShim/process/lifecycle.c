@@ -6,6 +6,7 @@
 #include "image/expectations.h"
 #include "image/heap_snapshot.h"
 #include "os/process_info.h"
+#include "os/thread_barrier.h"
 #include "process/environment.h"
 #include "process/recording.h"
 #include "process/thread_entry.h"
@@ -21,6 +22,7 @@ enum { WORTH_KEEPING = 1000 };
 /// The time to wait for a thread that has just seen that hooks are on. After this time, the thread is marked as inside
 /// a hook, or has registered its state.
 enum { WAY_IN_NANOSECONDS = 20000000 };
+_Static_assert(WAY_IN_NANOSECONDS >= (int)LT_HELD_NANOSECONDS, "lt_thread_await_others relies on this sleep");
 
 // --- news ------------------------------------------------------------------------------------------------------------
 

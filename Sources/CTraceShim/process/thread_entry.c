@@ -77,7 +77,8 @@ bool lt_thread_await_others(void) {
   pid_t process = lt_process_id(), self = lt_thread_id();
   int moments = 0;
   // Pairs with lt_set_inside: a thread that is not seen inside a hook from here on sees that hooks are off.
-  if (lt_thread_count() > 1) lt_order_threads();
+  // The callers have slept long enough for a process whose kernel or filter refuses this.
+  if (lt_thread_count() > 1) lt_order_threads_at_once();
   for (struct lt_thread *t = lt_thread_first(); t; t = atomic_load(&t->next)) {
     while (is_busy(t, process, self)) {
       if (moments++ == MOMENT_LIMIT) return false;

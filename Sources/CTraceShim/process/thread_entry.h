@@ -30,9 +30,9 @@ void __tsan_release(void *address);
 
 /// Marks the thread as inside a hook. The next load must be sequentially consistent.
 static LT_ALWAYS_INLINE void lt_set_inside(void) {
-  // Pairs with lt_order_threads in lt_thread_await_others: either the waiter sees 1, or this thread sees that hooks are
-  // off. Release: on arm64, a sequentially consistent load does not pass this store. On x86-64, only the barrier that
-  // the waiter causes in this thread keeps the order, so hooks need no fence.
+  // Pairs with lt_order_threads_at_once in lt_thread_await_others: either the waiter sees 1, or this thread sees that
+  // hooks are off. Release: on arm64, a sequentially consistent load does not pass this store. On x86-64, only the
+  // barrier that the waiter causes in this thread keeps the order, so hooks need no fence.
   __atomic_store_n(&lt_tls.hookDepth, 1, __ATOMIC_RELEASE);
   __asm__ volatile("" ::: "memory");
 }
@@ -66,8 +66,8 @@ static LT_ALWAYS_INLINE void lt_leave(void) {
   __atomic_store_n(&lt_tls.hookDepth, 0, __ATOMIC_RELEASE);
 }
 
-/// Waits for a limited time until no other thread is inside a hook. Called after hooks were switched off. False if a
-/// thread still is inside a hook.
+/// Waits for a limited time until no other thread is inside a hook. False if a thread still is inside a hook. The
+/// caller has switched hooks off, and has then slept for LT_HELD_NANOSECONDS if there are other threads.
 bool lt_thread_await_others(void);
 /// Frees the states of all threads. Hooks must be off, and no thread may be inside a hook. A thread that is still
 /// running gets a new state when it next records.

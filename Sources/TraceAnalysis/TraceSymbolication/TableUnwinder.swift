@@ -35,12 +35,34 @@ package struct UnwindRegisters {
   private var programCounterNumber: UInt64 { processor == .arm64 ? 32 : 16 }
 }
 
+/// Limits the reads of an unwinder. Damaged unwind tables may describe endless work. A sound stack of 4,096 frames takes
+/// fewer than a million reads.
+private final class UnwindingWork {
+  private let readsOfStack: Int
+  private var spareOfStack = 0
+  private var spare = 1 << 28
+  private(set) var isUsedUp = false
+
+  init(readsOfStack: Int) { self.readsOfStack = readsOfStack }
+
+  func beginStack() { (spareOfStack, isUsedUp) = (readsOfStack, spare <= 0) }
+
+  /// Returns whether one more read is allowed.
+  func begin() -> Bool {
+    spareOfStack -= 1
+    spare -= 1
+    if spareOfStack < 0 || spare < 0 { isUsedUp = true }
+    return !isUsedUp
+  }
+}
+
 /// Unwinds stacks of one process by the unwind tables of its loaded images, whatever the processor of this machine is.
 /// It validates everything that it reads, and every stack has a limit. So it needs no child process. For one thread at
 /// a time.
 package final class TableUnwinder {
   private let codes: [StackUnwinder.Code]
   private let read: UnwindCursor.Read
+  private let work: UnwindingWork
   /// The rules of frames by address, since many threads wait in the same functions.
   private var known: [UInt64: Rules] = [:]
 
@@ -49,9 +71,11 @@ package final class TableUnwinder {
 
   /// - Parameters:
   ///   - codes: the loaded images of the process. If two overlap, the image at the lower address counts.
+  ///   - readsOfStack: the most calls of `read` for one stack.
   ///   - read: copies bytes of the process until the buffer is full. Returns `false` if any byte is unknown.
   package init(
-    _ codes: [StackUnwinder.Code], read: @escaping (RuntimeAddress, UnsafeMutableRawBufferPointer) -> Bool
+    _ codes: [StackUnwinder.Code], readsOfStack: Int = 1 << 22,
+    read: @escaping (RuntimeAddress, UnsafeMutableRawBufferPointer) -> Bool
   ) {
     var end: UInt64 = 0
     self.codes = codes.sorted { $0.range.lowerBound < $1.range.lowerBound }.filter { code in
@@ -59,12 +83,15 @@ package final class TableUnwinder {
       end = code.range.upperBound
       return true
     }
-    self.read = read
+    let work = UnwindingWork(readsOfStack: readsOfStack)
+    self.work = work
+    self.read = { work.begin() && read($0, $1) }
   }
 
   /// Returns the code addresses of a stopped thread's functions, innermost first, and the reason why the stack ends.
   /// The first address is the executing address, and the others are return addresses. O(frames · log entries).
   package func stack(_ registers: UnwindRegisters) -> (addresses: [UInt64], end: ThreadStack.End) {
+    work.beginStack()
     var registers = registers
     var addresses: [UInt64] = []
     // Whether the program counter is the executing address: in the innermost frame, and where a signal interrupted.
@@ -79,7 +106,10 @@ package final class TableUnwinder {
       lowestStackPointer = isExact ? stackPointer : stackPointer &+ 1
       addresses.append(address)
       do {
-        switch try step(&registers, isExact: isExact) {
+        let step = try step(&registers, isExact: isExact)
+        // Refused reads look like unknown registers.
+        if work.isUsedUp { return (addresses, .unsound) }
+        switch step {
         case .caller: isExact = false
         case .interrupted: isExact = true
         case .none: return (addresses, .complete)

@@ -37,7 +37,7 @@ struct UnwindTable {
   /// the header.
   private static let sortedPairs: UInt8 = 0x3B
   private static let rowSize: UInt64 = 8
-  private static let longestEntry: UInt64 = 1 << 24
+  private static let longestEntry: UInt64 = 1 << 20
 
   /// The result of a search.
   enum Found {
@@ -123,6 +123,7 @@ struct UnwindTable {
     let codeAlignment = try cursor.unsigned()
     let dataAlignment = try cursor.signed()
     let returnRegister = version == 1 ? UInt64(try cursor.number(UInt8.self)) : try cursor.unsigned()
+    guard returnRegister < UInt64(UnwindRow.registerLimit) else { throw UnwindFailure() }
     var entry = UnwindEntry(
       code: 0..<0, initialInstructions: 0..<0, instructions: 0..<0, codeAlignment: codeAlignment,
       dataAlignment: dataAlignment, returnRegister: returnRegister)

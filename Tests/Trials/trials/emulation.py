@@ -1,4 +1,4 @@
-"""Emulators of arm64: one of single processes, and one of a machine. Compiles for them, and fetches kernels and packages."""
+"""Runs programs of arm64 under qemu-user or in an emulated machine. Compiles for them, and fetches kernels and packages."""
 
 import contextlib
 import glob
@@ -179,7 +179,7 @@ def fetch_package(name: str, packages: dict[str, dict[str, str]]) -> str:
 
 
 def fetch_kernel(root: str, pages: int = 4) -> str:
-    """The path of Debian's newest known kernel for arm64 with pages of so many KiB."""
+    """The path of Debian's newest known kernel for arm64. `pages`: the size of its pages in KiB."""
     kept = os.path.join(WORK, "kernel", f"pages-{pages}")
     if pages != 4 and os.path.exists(kept):
         # Only the list of packages on the mirror names the newest one.
@@ -212,10 +212,10 @@ def fetch_kernel(root: str, pages: int = 4) -> str:
 
 
 class Machine:
-    """An emulated machine of arm64 with files of the root. Programs have the paths that they have on this machine."""
+    """An emulated machine of arm64 with files of the root. A program keeps its path from this machine."""
 
     def __init__(self, root: str, directory: str, *others: str) -> None:
-        """`others` are directories that have files as the root has them, and are asked first."""
+        """`others`: directories that are laid out as the root is, and are searched before it."""
         self._roots, self._directory, self._files = (*others, root), directory, os.path.join(directory, "files")
         shutil.rmtree(self._files, ignore_errors=True)
         for name in ("usr/bin", "usr/lib", "proc", "sys", "dev", "tmp"):
