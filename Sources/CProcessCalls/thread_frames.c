@@ -30,8 +30,8 @@ struct lt_unwinding *lt_unwinding_begin(const struct lt_remote_images *images) {
   unwinding->images = images;
   // A thread in the recorder is on a stack of the recorder, and its outer frames are on the thread's own stack. So a
   // caller's frame may be at a lower address.
-  unwinding->unwinder = lt_stack_unwinder_make(&(struct lt_unwind_source){
-      .read = read_memory, .find = find_code, .context = unwinding, .keepsPages = true, .isOneStack = false});
+  unwinding->unwinder = lt_stack_unwinder_make(
+      &(struct lt_unwind_source){.read = read_memory, .find = find_code, .context = unwinding, .isOneStack = false});
   if (unwinding->unwinder == NULL) {
     free(unwinding);
     return NULL;

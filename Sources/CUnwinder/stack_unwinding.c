@@ -36,16 +36,15 @@ struct lt_stack_unwinder {
   unw_addr_space_t space;
   const struct lt_unwind_registers *thread; ///< the registers of the thread that is unwound
   uint64_t reads, readsOfStep;
-  bool lacksRules;            ///< the last step found no rules
-  struct lt_kept_pages *kept; ///< NULL if no pages are kept
+  bool lacksRules; ///< the last step found no rules
+  struct lt_kept_pages *kept;
 };
 
 static bool read_bytes(struct lt_stack_unwinder *unwinder, uint64_t address, void *into, size_t size) {
   const struct lt_unwind_source *source = &unwinder->source;
   if (++unwinder->reads > MAX_READS || ++unwinder->readsOfStep > MAX_READS_OF_STEP) return false;
   if (address > UINT64_MAX - LT_PAGE_SIZE) return false;
-  if (unwinder->kept) return lt_kept_pages_read(unwinder->kept, source->read, source->context, address, into, size);
-  return source->read(source->context, address, into, size) == size;
+  return lt_kept_pages_read(unwinder->kept, source->read, source->context, address, into, size);
 }
 
 // --- the functions that libunwind calls ------------------------------------------------------------------------------
@@ -174,8 +173,8 @@ struct lt_stack_unwinder *lt_stack_unwinder_make(const struct lt_unwind_source *
                                .resume = resume,
                                .get_proc_name = name_of};
   unwinder->space = unw_create_addr_space(&accessors, 0);
-  if (source->keepsPages) unwinder->kept = calloc(1, sizeof *unwinder->kept);
-  if (unwinder->space == NULL || (source->keepsPages && unwinder->kept == NULL)) {
+  unwinder->kept = calloc(1, sizeof *unwinder->kept);
+  if (unwinder->space == NULL || unwinder->kept == NULL) {
     lt_stack_unwinder_free(unwinder);
     return NULL;
   }
@@ -186,9 +185,7 @@ struct lt_stack_unwinder *lt_stack_unwinder_make(const struct lt_unwind_source *
   return unwinder;
 }
 
-void lt_stack_unwinder_forget(struct lt_stack_unwinder *unwinder) {
-  if (unwinder->kept) lt_kept_pages_forget(unwinder->kept);
-}
+void lt_stack_unwinder_forget(struct lt_stack_unwinder *unwinder) { lt_kept_pages_forget(unwinder->kept); }
 
 void lt_stack_unwinder_free(struct lt_stack_unwinder *unwinder) {
   if (unwinder == NULL) return;

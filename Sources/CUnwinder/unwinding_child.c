@@ -49,11 +49,6 @@ static size_t read_process(void *context, uint64_t address, void *into, size_t s
   return count > 0 ? (size_t)count : 0;
 }
 
-static size_t read_by_function(void *context, uint64_t address, void *into, size_t size) {
-  const struct lt_unwinder_input *input = context;
-  return input->read(input->context, address, into, size) ? size : 0;
-}
-
 static bool find_image(void *context, uint64_t address, struct lt_unwind_code *code) {
   const struct lt_unwinder_input *input = context;
   size_t low = 0, high = input->imageCount;
@@ -72,13 +67,9 @@ static void *begin(void *context) {
   if (!input) return NULL;
   *input = *(const struct lt_unwinder_input *)context;
   return lt_stack_unwinder_make(&(struct lt_unwind_source){
-      .read = input->process ? read_process
-              : input->read  ? read_by_function
-                             : read_kept,
+      .read = input->process ? read_process : read_kept,
       .find = find_image,
       .context = input,
-      // The words of a heap image are known one by one.
-      .keepsPages = input->process || !input->read,
       .isOneStack = true,
   });
 }

@@ -69,19 +69,7 @@ import TraceTestSupport
     }
     let stack = (range: top..<top + 4096, bytes: UnsafeRawPointer(page))
     let pieces = (kept + [stack]).sorted { $0.range.lowerBound < $1.range.lowerBound }
-    let kinds: [UnwoundMemory] = [
-      .process(getpid()), .kept(pieces),
-      .function { address, buffer in
-        let (start, end) = (address.rawValue, address.rawValue + UInt64(buffer.count))
-        guard let piece = pieces.first(where: { $0.range.lowerBound <= start && end <= $0.range.upperBound }) else {
-          return false
-        }
-        buffer.copyMemory(
-          from: UnsafeRawBufferPointer(start: piece.bytes + Int(start - piece.range.lowerBound), count: buffer.count))
-        return true
-      },
-    ]
-    for kind in kinds {
+    for kind: UnwoundMemory in [.process(getpid()), .kept(pieces)] {
       let unwinder = StackUnwinder(codes, kind, processor: .own)
       var registers = StackUnwinder.Registers()
       #expect(unwinder.stack(registers).frames.isEmpty && unwinder.stack(registers).end == .unsound)

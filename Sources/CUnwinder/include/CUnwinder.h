@@ -17,14 +17,11 @@ struct lt_unwinder_memory {
   const uint8_t *bytes; ///< the contents of the range, in the caller's memory
 };
 
-/// The memory and the images of the process whose stacks are unwound. Memory comes from `process`, from `read`, or from
-/// `memory`: the first of them that is set.
+/// The memory and the images of the process whose stacks are unwound. Memory comes from `process` if it is set, and
+/// otherwise from `memory`.
 struct lt_unwinder_input {
   uint16_t machine; ///< the processor of the process, as in ELF files (e_machine)
   pid_t process;
-  /// Copies `size` bytes. Returns 0 if they are not known. Called only in the child.
-  int (*read)(void *context, uint64_t address, void *bytes, size_t size);
-  void *context;                           ///< the first argument of `read`
   const struct lt_unwinder_memory *memory; ///< in order of address, without overlaps
   size_t memoryCount;
   const struct lt_unwind_code *images; ///< in order of address, without overlaps

@@ -32,13 +32,12 @@ struct lt_unwind_code {
 
 /// The memory and the code of a process.
 struct lt_unwind_source {
-  /// Copies memory of the process. Returns the number of bytes before the first unknown byte.
+  /// Copies memory of the process. Returns the number of bytes before the first unknown byte. Called for whole pages,
+  /// which the unwinder keeps until lt_stack_unwinder_forget.
   size_t (*read)(void *context, uint64_t address, void *into, size_t size);
   /// Finds the code at an address. Returns false if there is none with unwind information.
   bool (*find)(void *context, uint64_t address, struct lt_unwind_code *code);
   void *context; ///< the first argument of both functions
-  /// Read whole pages, and keep them until lt_stack_unwinder_forget.
-  bool keepsPages;
   /// Report a stack as unsound if a caller's frame is not at a higher address. The frame that a signal interrupted is
   /// exempt, because the handler may be on another stack.
   bool isOneStack;
@@ -62,9 +61,8 @@ enum lt_unwind_end {
 /// Unwinds stacks of one process. For one thread at a time.
 struct lt_stack_unwinder;
 
-/// Returns NULL if there is no memory, or if the machine is not supported (only Linux on x86-64 and arm64
-/// is). Free the result
-/// with lt_stack_unwinder_free.
+/// Returns NULL if there is no memory, or if the machine is not supported. Linux on x86-64 and on arm64 is. Free the
+/// result with lt_stack_unwinder_free.
 struct lt_stack_unwinder *lt_stack_unwinder_make(const struct lt_unwind_source *source);
 /// Drops the kept pages. Call this before unwinding again if the process has run.
 void lt_stack_unwinder_forget(struct lt_stack_unwinder *unwinder);

@@ -46,14 +46,8 @@ package final class StackUnwinder {
     }
   }
 
-  private final class Reader {
-    let read: (RuntimeAddress, UnsafeMutableRawBufferPointer) -> Bool
-    init(_ read: @escaping (RuntimeAddress, UnsafeMutableRawBufferPointer) -> Bool) { self.read = read }
-  }
-
   private let codes: UnsafeMutableBufferPointer<lt_unwind_code>
   private let pieces: UnsafeMutableBufferPointer<lt_unwinder_memory>
-  private let reader: Reader?
   private let input: UnsafeMutablePointer<lt_unwinder_input>
   private let child: SandboxedChild
 
@@ -75,7 +69,6 @@ package final class StackUnwinder {
     _ = self.codes.initialize(from: disjoint)
     var process: Int32 = 0
     var kept: [lt_unwinder_memory] = []
-    var reader: Reader?
     switch memory {
     case .process(let number): process = number
     case .kept(let pieces):
@@ -83,28 +76,12 @@ package final class StackUnwinder {
         lt_unwinder_memory(
           start: $0.range.lowerBound, end: $0.range.upperBound, bytes: $0.bytes.assumingMemoryBound(to: UInt8.self))
       }
-    case .function(let read):
-      reader = Reader(read)
-      // Swift initialises some state on first use, under a lock. Initialise it before the fork: if another thread holds
-      // such a lock at the fork, the child's copy of the lock is never released.
-      if let code = disjoint.first {
-        _ = withUnsafeTemporaryAllocation(byteCount: 8, alignment: 8) { read(RuntimeAddress(code.table), $0) }
-      }
     }
     pieces = .allocate(capacity: kept.count)
     _ = pieces.initialize(from: kept)
-    self.reader = reader
     var input = lt_unwinder_input()
     input.machine = processor.rawValue
     input.process = process
-    if let reader {
-      input.read = { context, address, bytes, size in
-        guard let context, let bytes else { return 0 }
-        let reader = Unmanaged<Reader>.fromOpaque(context).takeUnretainedValue()
-        return reader.read(RuntimeAddress(address), UnsafeMutableRawBufferPointer(start: bytes, count: size)) ? 1 : 0
-      }
-      input.context = Unmanaged.passUnretained(reader).toOpaque()
-    }
     (input.memory, input.memoryCount) = (UnsafePointer(pieces.baseAddress), kept.count)
     (input.images, input.imageCount) = (UnsafePointer(self.codes.baseAddress), disjoint.count)
     self.input = .allocate(capacity: 1)

@@ -8,9 +8,4 @@ package enum UnwoundMemory {
   case process(Int32)
   /// Bytes in this process, in order of addresses, without overlaps.
   case kept([(range: Range<UInt64>, bytes: UnsafeRawPointer)])
-  /// A function that copies bytes until the buffer is full. It returns `false` if any byte is unknown.
-  ///
-  /// It is called once before `fork`, and then in the child process. So it must not start threads or wait for other
-  /// threads.
-  case function((RuntimeAddress, UnsafeMutableRawBufferPointer) -> Bool)
 }
