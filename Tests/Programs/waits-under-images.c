@@ -1,4 +1,5 @@
 // Waits for a second in the named call. Another thread takes images until the wait is over. Prints the call's result.
+// A slow machine takes few images in a second. The program then waits again, until it has taken IMAGES_NEEDED.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,16 +17,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { IMAGE_LIMIT = 60, BETWEEN_IMAGES = 150000 };
+enum { IMAGE_LIMIT = 60, IMAGES_NEEDED = 3, BETWEEN_IMAGES = 150000 };
 
-static atomic_int isOver;
+static atomic_int isOver, images;
 
 static void *take_images(void *unused) {
   (void)unused;
   int (*snapshot)(const char *) = (int (*)(const char *))dlsym(RTLD_DEFAULT, "leaktrace_snapshot");
   for (int i = 0; snapshot && i < IMAGE_LIMIT && !atomic_load(&isOver); i++) {
     usleep(BETWEEN_IMAGES);
-    if (!atomic_load(&isOver)) snapshot("waiting");
+    if (atomic_load(&isOver)) break;
+    snapshot("waiting");
+    atomic_fetch_add(&images, 1);
   }
   return NULL;
 }
@@ -69,13 +72,18 @@ static long wait_in(const char *call) {
 }
 
 int main(int count, char **arguments) {
+  int isTraced = dlsym(RTLD_DEFAULT, "leaktrace_snapshot") != NULL;
   pthread_t thread;
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, NULL);
   pthread_create(&thread, NULL, take_images, NULL);
-  long result = wait_in(count > 1 ? arguments[1] : "epoll_wait");
-  int error = errno;
+  long result;
+  int error;
+  do {
+    result = wait_in(count > 1 ? arguments[1] : "epoll_wait");
+    error = errno;
+  } while (isTraced && atomic_load(&images) < IMAGES_NEEDED);
   atomic_store(&isOver, 1);
   pthread_join(thread, NULL);
   printf("%ld %s\n", result, result < 0 ? strerror(error) : "");
