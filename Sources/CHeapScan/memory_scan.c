@@ -1,13 +1,14 @@
 // Scans the memory of a process and encodes the words that belong in a heap image.
 //
-// Only some kinds of words may be in an image. They are addresses in mapped memory, known counts of the Swift runtime
-// or the standard library, and words of metadata records. Tags and cases of enumerations may be there, too. Everything
-// else may be users' data. Memory is scanned in two passes. Some counts of an object are in other pages. So the first
-// pass finds them before the second pass encodes the pages.
+// Only some kinds of words may be in an image. They are addresses in mapped memory, known numbers of the Swift runtime
+// or the standard library, the numbers of threads that own locks, and words of metadata records. Tags and cases of
+// enumerations may be there, too. Everything else may be users' data. Memory is scanned in two passes. Some counts of
+// an object are in other pages. So the first pass finds them before the second pass encodes the pages.
 
 #include "memory_scan.h"
 
 #include "check.h"
+#include "known_words.h"
 #include "metadata_copy.h"
 #include "metadata_reading.h"
 #include "object_layout.h"
@@ -20,14 +21,6 @@ enum { PAGE = LT_MEMORY_PAGE, EXACT_LIMIT = 64 << 20, EXACT_LIMIT_IN_NEED = 1 <<
 
 // --- residence -------------------------------------------------------------------------------------------------------
 
-/// Returns the first page from `at` on that may be present, or the region's end. `at` may be beyond that end.
-static uint64_t first_present(struct lt_memory_scan *s, const struct lt_snapshot_region *region, uint64_t at) {
-  if (at >= region->end) return region->end;
-  uint64_t first = s->firstPresent ? s->firstPresent(s, region, at) : at;
-  LT_CHECK(first >= at && first <= region->end && (first % PAGE == 0 || first == region->end));
-  return first;
-}
-
 /// If the kernel's page flags cannot be read, mappings up to this size count as written to.
 enum { UNKNOWN_RELRO_LIMIT = 16 << 20 };
 
@@ -36,7 +29,7 @@ enum { UNKNOWN_RELRO_LIMIT = 16 << 20 };
 static bool was_written(struct lt_memory_scan *s, const struct lt_snapshot_region *region) {
   if ((region->end - 1) >> LT_SCANNED_ADDRESS_BITS) return false;
   if (!s->knowsWrittenPages) return region->end - region->start <= UNKNOWN_RELRO_LIMIT;
-  for (uint64_t at = region->start; (at = first_present(s, region, at)) < region->end;
+  for (uint64_t at = region->start; (at = lt_first_present(s, region, at)) < region->end;
        at += (uint64_t)LT_SCAN_BLOCK_PAGES * PAGE) {
     uint64_t left = (region->end - at) / PAGE;
     uint32_t pages = left < LT_SCAN_BLOCK_PAGES ? (uint32_t)left : LT_SCAN_BLOCK_PAGES;
@@ -406,7 +399,7 @@ static int go_through(struct lt_memory_scan *s, bool isSecond) {
     uint64_t inUse = first_in_use(s, region);
     s->bytesEnd = bytes_end(s, region);
     LT_CHECK(inUse >= region->start && inUse < region->end);
-    for (uint64_t at = inUse & ~(uint64_t)(PAGE - 1); (at = first_present(s, region, at)) < region->end;
+    for (uint64_t at = inUse & ~(uint64_t)(PAGE - 1); (at = lt_first_present(s, region, at)) < region->end;
          at += (uint64_t)LT_SCAN_BLOCK_PAGES * PAGE) {
       uint64_t left = (region->end - at) / PAGE;
       uint32_t pages = left < LT_SCAN_BLOCK_PAGES ? (uint32_t)left : LT_SCAN_BLOCK_PAGES;
@@ -443,6 +436,7 @@ int lt_memory_scan_prepare(struct lt_memory_scan *s) {
       region->flags |= LT_REGION_CAPTURED;
   }
   if (!lt_type_set_build(&s->typeSet, s->memory, s->types, s->typeCount)) return -ENOMEM;
+  lt_add_task_types(s);
   return lt_metadata_copy(&s->exact, s->types, s->typeCount) ? 0 : -ENOMEM;
 }
 
@@ -455,6 +449,7 @@ void lt_memory_scan_free(struct lt_memory_scan *s) {
 }
 
 int lt_memory_scan_run(struct lt_memory_scan *s) {
+  lt_add_lock_owners(s);
   int error = go_through(s, false);
   if (error) return error;
   if (!lt_verbatim_words_sort(&s->exact)) return -ENOMEM;

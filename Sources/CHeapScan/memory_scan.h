@@ -29,7 +29,8 @@ struct lt_memory_scan {
   uint32_t typeCount;
   const struct lt_snapshot_thread *threads; ///< their stacks are in use from their stack pointers up
   uint32_t threadCount;
-  uint64_t redZone; ///< bytes below a stack pointer that are in use
+  uint64_t redZone;          ///< bytes below a stack pointer that are in use
+  uint32_t argumentRegister; ///< the index of the register with the first argument of a system call
   uint32_t snapshotNumber;
   /// Returns the words of a present page, valid until the next call. Returns NULL if the page cannot be read after all.
   const uint64_t *(*page)(struct lt_memory_scan *scan, uint64_t address);
@@ -70,6 +71,15 @@ struct lt_memory_scan {
 
 /// The most pages for one call of `lookUpResidence`.
 enum { LT_SCAN_BLOCK_PAGES = 4096 };
+
+/// Returns the first page from `at` on that may be present, or the region's end. `at` may be beyond that end.
+static inline uint64_t lt_first_present(struct lt_memory_scan *s, const struct lt_snapshot_region *region,
+                                        uint64_t at) {
+  if (at >= region->end) return region->end;
+  uint64_t first = s->firstPresent ? s->firstPresent(s, region, at) : at;
+  LT_CHECK(first >= at && first <= region->end && (first % LT_MEMORY_PAGE == 0 || first == region->end));
+  return first;
+}
 
 /// Indexes the regions and finds the metadata. Also marks as captured the read-only file mappings that the loader wrote
 /// to. Returns 0 or −errno. Call lt_memory_scan_free in either case, unless the process ends.

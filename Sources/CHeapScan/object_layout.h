@@ -41,6 +41,20 @@ enum {
   SWIFT_SIDE_TABLE_WEAK_COUNT = 24, ///< 4 bytes
   SWIFT_SIDE_TABLE_SIZE = 32,
 
+  // A task: the start of the header, and its state. Source: swiftlang/swift, include/swift/ABI/Task.h and
+  // stdlib/public/Concurrency/TaskPrivate.h; seen with Swift 6.0.3, 6.1.2 and 6.3.1.
+  SWIFT_TASK_FLAGS = 32,  ///< 4 bytes: the job's flags. The lower half of the task's number follows
+  SWIFT_TASK_STATUS = 96, ///< 4 bytes: the state's flags. 4 bytes of zeros follow
+  SWIFT_TASK_SIZE = 192,  ///< the header's smallest size
+
+  // A dispatch queue. Source: swiftlang/swift-corelibs-libdispatch, src/queue_internal.h; seen with Swift 6.3.1.
+  SWIFT_QUEUE_STATE = 56, ///< the low 30 bits name the thread that runs the queue's work
+
+  // The context of a thread that waits for a queue's work. The same source and version.
+  SWIFT_SYNC_SELF = 40, ///< the context's own address
+  SWIFT_SYNC_QUEUE = 56,
+  SWIFT_SYNC_EVENT = 96, ///< 4 bytes
+
   // A slab, which holds frames of a task's functions. It begins with the address of a metadata record that no object
   // has. Source: swiftlang/swift, stdlib/public/runtime/StackAllocator.h; seen with Swift 6.1.2 and 6.3.1.
   SWIFT_SLAB_NEXT = 8,

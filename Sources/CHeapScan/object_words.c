@@ -22,8 +22,10 @@ unsigned lt_object_ranges(const struct lt_memory *memory, struct lt_address_inde
                           struct lt_verbatim_range ranges[LT_OBJECT_RANGES], unsigned *aside) {
   unsigned n = 0;
   *aside = 0;
-  LT_CHECK(address < end && storage <= LT_STORAGE_DEQUE);
-  if (!lt_is_reference_count(count)) return 0;
+  LT_CHECK(address < end && storage <= LT_STORAGE_LAST);
+  // The references of a task in another task's frames are counted, although the count is immortal.
+  bool isInnerTask = storage == LT_STORAGE_TASK && lt_counts_are_immortal(count);
+  if (!isInnerTask && !lt_is_reference_count(count)) return 0;
   if (!lt_counts_are_immortal(count) && lt_counts_are_in_side_table(count)) {
     uint64_t table = lt_side_table_of(count);
     if (!lt_address_index_has(index, table) || !lt_address_index_has(index, table + SWIFT_SIDE_TABLE_SIZE - 1) ||
@@ -47,6 +49,11 @@ unsigned lt_object_ranges(const struct lt_memory *memory, struct lt_address_inde
              first = lt_word_at(memory, address + SWIFT_DEQUE_FIRST);
     if (elements <= capacity && first <= capacity && capacity >> LT_SCANNED_ADDRESS_BITS == 0)
       ranges[n++] = (struct lt_verbatim_range){address + SWIFT_DEQUE_CAPACITY, 3, 8};
+  } else if (storage == LT_STORAGE_TASK) {
+    // The upper half of the state's word is always 0 on Linux. A task of another layout has another word there.
+    if (address + SWIFT_TASK_SIZE > end || lt_word_at(memory, address + SWIFT_TASK_STATUS) >> 16) return n;
+    ranges[n++] = (struct lt_verbatim_range){address + SWIFT_TASK_FLAGS, 1, 8};
+    ranges[n++] = (struct lt_verbatim_range){address + SWIFT_TASK_STATUS, 1, 8};
   } else if (storage != LT_STORAGE_NONE && address + SWIFT_DICTIONARY_BITMAP <= end) {
     uint64_t elements = lt_word_at(memory, address + SWIFT_TABLE_COUNT),
              capacity = lt_word_at(memory, address + SWIFT_TABLE_CAPACITY),

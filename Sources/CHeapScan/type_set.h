@@ -18,10 +18,11 @@ struct lt_known_type {
   struct lt_enum_tags cases;
 };
 
-/// A hash table of types. It never changes once it is built.
+/// A hash table of types. Only `lt_type_set_add` changes it once it is built.
 struct lt_type_set {
   struct lt_known_type *places;
   uint64_t placeCount;   ///< a power of two, at least twice the number of types
+  uint32_t added;        ///< types that were added to the built set
   uint64_t filter[1024]; ///< one bit for each hash value: set if a type has it
 };
 
@@ -29,6 +30,11 @@ struct lt_type_set {
 /// there is no memory.
 bool lt_type_set_build(struct lt_type_set *set, const struct lt_memory *memory, const struct lt_scanned_type *types,
                        uint32_t count);
+/// The number of types that can be added to a built set.
+enum { LT_ADDED_TYPES = 16 };
+/// Adds a type without cases of enumerations, or changes the storage of a type that the set has. After LT_ADDED_TYPES
+/// additions, it adds nothing.
+void lt_type_set_add(struct lt_type_set *set, uint64_t metadata, uint32_t storage);
 void lt_type_set_free(struct lt_type_set *set, const struct lt_memory *memory);
 /// Returns the type with this metadata; NULL if the set does not contain it.
 const struct lt_known_type *lt_type_set_find(const struct lt_type_set *set, uint64_t metadata);

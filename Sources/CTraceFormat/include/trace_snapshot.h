@@ -75,6 +75,15 @@ enum {
 #define LT_SNAPSHOT_REGISTERS LT_SNAPSHOT_REGISTERS_X86_64
 #endif
 
+/// The index of the register with the first argument of a system call: rdi, or x0.
+#define LT_SNAPSHOT_ARGUMENT_X86_64 5u
+#define LT_SNAPSHOT_ARGUMENT_ARM64 0u
+#if defined(__aarch64__)
+#define LT_SNAPSHOT_ARGUMENT LT_SNAPSHOT_ARGUMENT_ARM64
+#else
+#define LT_SNAPSHOT_ARGUMENT LT_SNAPSHOT_ARGUMENT_X86_64
+#endif
+
 /// The fields of a thread before its registers.
 /// - flags: LT_SNAPSHOT_THREAD_…;
 /// - stackPointer: the stack is in use from this address up. With the ABI of x86-64, also the 128 bytes below it (not

@@ -382,6 +382,7 @@ void lt_scan_own_pages(struct lt_memory_scan *scan) {
   scan->lookUpResidence = look_up_residence;
   scan->firstPresent = first_present;
   scan->redZone = LT_RED_ZONE;
+  scan->argumentRegister = LT_SNAPSHOT_ARGUMENT;
   pageReader.counting = scan;
   pageReader.pagemap = lt_open("/proc/self/pagemap", O_RDONLY, 0);
   scan->knowsWrittenPages = pageReader.pagemap >= 0;

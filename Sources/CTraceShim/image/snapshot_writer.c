@@ -285,7 +285,7 @@ static int write_beginning(struct lt_memory_scan *scan, const struct lt_memory_m
   LT_CHECK(job->threadCount > 0 && job->threadCount <= THREAD_LIMIT && map->count > 0);
   // Clear registers that do not hold an address: they may contain users' data.
   for (uint32_t i = 0; i < job->threadCount; i++) {
-    for (int r = 0; r < 16; r++) {
+    for (unsigned r = 0; r < LT_SNAPSHOT_REGISTERS; r++) {
       uint64_t address = job->threads[i].registers[r] & LT_WORD_ADDRESS_MASK;
       job->threads[i].registers[r] = lt_address_index_has(&scan->index, address) ? address : 0;
     }

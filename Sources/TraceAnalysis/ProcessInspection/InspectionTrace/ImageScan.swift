@@ -43,7 +43,7 @@ final class ImageScan {
   func run(threadLocalBytes: UInt64, lacksMemory: Bool) throws {
     var regions = SnapshotRegions.regions(of: scan.process.mappings, threads: threads)
     var snapshotThreads = threads.map(\.snapshotThread)
-    var scannedThreads = snapshotThreads.map { lt_snapshot_thread($0.state) }
+    var scannedThreads = snapshotThreads.map { lt_snapshot_thread($0.state, $0.registers) }
     let state = UnsafeMutablePointer<lt_memory_scan>.allocate(capacity: 1)
     state.initialize(to: lt_memory_scan())
     let part = UnsafeMutablePointer<UInt8>.allocate(capacity: Self.partBytes)
@@ -63,6 +63,8 @@ final class ImageScan {
           state.pointee.threads = UnsafePointer(threads.baseAddress)
           state.pointee.threadCount = UInt32(threads.count)
           state.pointee.redZone = scan.process.processor == .arm64 ? 0 : 128
+          state.pointee.argumentRegister =
+            scan.process.processor == .arm64 ? LT_SNAPSHOT_ARGUMENT_ARM64 : LT_SNAPSHOT_ARGUMENT_X86_64
           state.pointee.snapshotNumber = 1
           state.pointee.partBuffer = part
           state.pointee.partSize = Self.partBytes
@@ -180,10 +182,15 @@ extension InspectedThread {
 }
 
 extension lt_snapshot_thread {
-  /// A thread without registers, which the heap scan does not use.
-  fileprivate init(_ state: lt_snapshot_thread_state) {
+  /// A thread for the heap scan. The scan needs the registers with the arguments of system calls, so registers beyond
+  /// those of this machine's processor are left out.
+  fileprivate init(_ state: lt_snapshot_thread_state, _ values: [UInt64]) {
     self.init()
     (osThread, flags, stackPointer) = (state.osThread, state.flags, state.stackPointer)
     (threadPointer, instructionPointer) = (state.threadPointer, state.instructionPointer)
+    withUnsafeMutableBytes(of: &registers) { bytes in
+      let words = bytes.bindMemory(to: UInt64.self)
+      for (index, value) in zip(words.indices, values) { words[index] = value }
+    }
   }
 }
