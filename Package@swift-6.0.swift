@@ -112,8 +112,8 @@ let package = Package(
       dependencies: symbolication + ["PlatformRules", "HeapAnalysis"],
       path: "Sources/TraceAnalysis/LeakDetection",
       exclude: [
-        "README.md", "History/README.md", "Leaks/README.md", "Outline/README.md", "Leaks/Advice/README.md",
-        "Leaks/Growth/README.md", "Leaks/Survivors/README.md",
+        "README.md", "History/README.md", "Leaks/README.md", "Outline/README.md", "Tasks/README.md",
+        "Leaks/Advice/README.md", "Leaks/Growth/README.md", "Leaks/Survivors/README.md",
       ]),
     // The words of findings, for all that shows them.
     .target(
@@ -164,7 +164,9 @@ let package = Package(
     // One page with all of a report.
     .target(
       name: "PageReports",
-      dependencies: detection + ["AllocationReports", "LeakGates", "RunDiff", "TraceReports", "TraceExports"],
+      dependencies: detection + [
+        "AllocationReports", "LeakGates", "RunDiff", "TraceReports", "TraceExports", "Wording",
+      ],
       path: "Sources/TraceAnalysis/PageReports", exclude: ["README.md"], resources: [.embedInCode("Resources")]),
     // What people import: all of them.
     .target(

@@ -57,35 +57,10 @@ struct InspectCommand: AnalyzingCommand {
   }
 
   func run() throws {
-    let directory = output == nil ? TemporaryDirectory.make() : nil
-    guard let path = output ?? directory.map({ $0 + "/inspection.lktrace" }) else {
-      complain(
-        "cannot make a temporary file: \(String(cString: strerror(errno))). Say with -o where to put the inspection.")
-      throw ExitStatus.outputFailed.code
-    }
-    defer {
-      if let directory {
-        unlink(path)
-        rmdir(directory)
-      }
-    }
-    let files: InspectedFiles
-    do {
-      let summary = try Inspection.inspect(target, holds: holdOption.hold, to: path)
-      files = summary.files
-      ErrorOutput.print(summary.line(path: output))
-    } catch let error as TraceFormatError {
-      complain(explanation(of: error, path: path))
-      throw ExitStatus.outputFailed.code
-    } catch let error as InspectionError where error == .noSwift || error == .noAllocator {
-      complain("\(Int32(target).flatMap(TargetView.otherLanguage)?.description ?? error.description)")
-      throw ExitStatus.unreadable.code
-    } catch {
-      complain("\(error)")
-      throw ExitStatus.unreadable.code
-    }
+    let inspection = try TemporaryInspection(target, output: output, holds: holdOption.hold)
+    defer { inspection.close() }
     var status = ExitStatus.success
-    try write([path], snapshot: nil, among: files, &status)
+    try write([inspection.path], snapshot: nil, among: inspection.files, &status)
     if status != .success { throw status.code }
   }
 }

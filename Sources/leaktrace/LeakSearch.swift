@@ -135,7 +135,7 @@ struct LeakSearch {
     return ProcessPage(
       report: report([examined.trace], selection: selection), leaks: examined.leaks, profile: profile,
       timeline: RunTimeline(examined.reader, examined.trace.analysis), outline: examined.heap?.outline(),
-      tasks: examined.heap?.tasks(),
+      tasks: examined.heap?.taskInventory(),
       estimates: EstimatedSite.largest(
         examined.trace, limit: Self.shownEstimates, naming: naming(examined.trace)))
   }

@@ -114,21 +114,4 @@ struct HeapOutlineTests {
     #expect(try type("Node", in: outline).retainedBytes == 64_000)
     #expect(try type("Index", in: outline).retainedBytes == 64_000 - 32)
   }
-
-  @Test func tasksAreGroupedByHolder() throws {
-    let heap = heap()
-    heap.type("App.Gate", fields: [HeapBuilder.field("waiting", 0)])
-    heap.type("Task", kind: .task, fields: nil)
-    for _ in 0..<3 {
-      let (gate, task) = (heap.object("App.Gate"), heap.object("Task", size: 128))
-      heap.global(gate)
-      heap.set(gate, 0, task)
-    }
-    _ = heap.object("Task", size: 128)
-    let tasks = try heap.analysis().tasks()
-    #expect(tasks.groups.map(\.count) == [3, 1])
-    #expect(tasks.groups.map(\.holder) == ["Gate.waiting", nil])
-    #expect(tasks.groups.map(\.bytes) == [384, 128])
-    #expect(tasks.omittedCount == 0)
-  }
 }

@@ -180,7 +180,7 @@ package struct EveryCommand {
     page.add(
       ProcessPage(
         report: report, leaks: leaks, profile: profile, timeline: RunTimeline(reader, allocations),
-        outline: heap?.outline(), tasks: heap?.tasks()))
+        outline: heap?.outline(), tasks: heap?.taskInventory()))
     written += page.html().utf8.count
   }
 

@@ -9,6 +9,7 @@ import TraceExports
 import TraceReading
 import TraceReports
 import TraceSymbolication
+import Wording
 
 /// All data that a page shows about one process. Gathers data only; makes no decisions.
 package struct ProcessPage: Sendable {
@@ -17,14 +18,14 @@ package struct ProcessPage: Sendable {
   private let profile: StackProfile
   private let timeline: RunTimeline
   private let outline: HeapOutline?
-  private let tasks: TaskOutline?
+  private let tasks: TaskInventory?
   private let estimates: (shown: [EstimatedSite], count: Int)
 
   /// `report` must be about one trace. `outline` and `tasks` must describe the heap image of `leaks`; nil if there is
   /// no heap image. `estimates`: for a light recording, the sites to show, and the number of all sites.
   package init(
     report: AllocationReport, leaks: LeakReport, profile: StackProfile, timeline: RunTimeline, outline: HeapOutline?,
-    tasks: TaskOutline?, estimates: (shown: [EstimatedSite], count: Int) = ([], 0)
+    tasks: TaskInventory?, estimates: (shown: [EstimatedSite], count: Int) = ([], 0)
   ) {
     (self.report, self.leaks, self.profile, self.timeline) = (report, leaks, profile, timeline)
     (self.outline, self.tasks, self.estimates) = (outline, tasks, estimates)
@@ -174,25 +175,32 @@ package struct ProcessPage: Sendable {
 
   private static let taskLimit = 500
 
-  private func value(_ tasks: TaskOutline) -> JSONValue {
-    let shown = tasks.groups.prefix(Self.taskLimit)
-    let rest = tasks.groups.dropFirst(Self.taskLimit).reduce(tasks.omittedCount) { $0 &+ $1.count }
+  private func value(_ tasks: TaskInventory) -> JSONValue {
+    let shown = tasks.rows.prefix(Self.taskLimit)
+    let rest = tasks.rows.dropFirst(Self.taskLimit).reduce(0) { $0 + $1.count }
     return .object([
       (
         "groups",
         .array(
-          shown.map { group in
-            .object([
-              ("function", .optional(group.function.map { PlainText.escaped($0.function) })),
-              ("position", .optional(group.function.flatMap(Self.position))),
-              ("count", .number(group.count)), ("bytes", .number(group.bytes)),
-              ("oldestSeconds", .optional(group.oldest)),
-              ("holder", .string(group.holder.map { PlainText.escaped($0) } ?? "nothing refers to it")),
-              ("isReachable", .bool(group.holder != nil)),
+          shown.map { row in
+            let function = row.stack.first { $0.kind == .user } ?? row.function
+            return .object([
+              ("function", .optional(function.map { PlainText.escaped($0.function) })),
+              ("position", .optional(function.flatMap(Self.position))),
+              ("state", .string(PlainText.escaped(TaskWords.state(row)))),
+              ("count", .number(UInt64(row.count))), ("bytes", .number(row.bytes)),
+              ("oldestSeconds", .optional(row.ages?.upperBound)),
+              ("holder", .string(TaskWords.resumer(row).map { PlainText.escaped($0) } ?? "")),
+              ("isReachable", .bool(row.resumer != .noCode)),
             ])
           })
       ),
-      ("omitted", .number(rest)),
+      (
+        "notes",
+        .array(
+          (tasks.deadlocks.map(TaskWords.title) + [TaskWords.starvation(tasks)].compactMap(\.self)).map { .string($0) })
+      ),
+      ("omitted", .number(UInt64(rest))),
     ])
   }
 

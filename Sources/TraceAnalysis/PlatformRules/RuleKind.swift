@@ -83,6 +83,10 @@ package enum RuleKind: String, CaseIterable, Sendable {
   case waitsIn = "waits-in"
   /// A function that runs in threads of a pool, which serve any work.
   case poolThread = "pool-thread"
+  /// A function that runs a job, such as a part of a task.
+  case runsTasks = "runs-tasks"
+  /// A function that blocks its thread.
+  case blocks
 
   // Leaks.
 
@@ -111,6 +115,7 @@ extension RuleKind {
         "timer", "observer", "observation", "dispatchSource", "fileHandle", "dispatchWork", "eventLoop", "urlSession",
       ])
     case .waitsIn: .one(of: ["pool", "c-library", "runtime"])
+    case .blocks: .one(of: ["lock", "semaphore", "dispatchSync", "join", "sleep", "timedWait", "input"])
     default: .none
     }
   }
@@ -123,7 +128,7 @@ extension RuleKind {
     case .makesForCaller, .makesForCallerInSwift, .keepsForItself, .waitsIn: [.image, .symbol]
     case .queue: [.image, .symbol, .variable]
     case .compiled, .givesAway, .callsProgram, .runsLoop, .startsMain, .runsOnce, .streamBuffer, .queueLinks,
-      .poolThread:
+      .poolThread, .runsTasks, .blocks:
       [.symbol]
     case .typeRecords: [.symbol, .variable]
     case .allocator, .callsAgain: [.symbol, .function]

@@ -35,6 +35,7 @@ FOLDERS = (
     "AllocationReports",
     "Wording",
     "Outline",
+    "Tasks",
     "Series",
     "Leaks",
     "History",

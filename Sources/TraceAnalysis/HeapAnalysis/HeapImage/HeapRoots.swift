@@ -195,7 +195,7 @@ package struct HeapRoots: Sendable {
 
   /// Calls `body` with each word in the stacks, registers and thread-local variables of all threads. Linear in these
   /// words.
-  func forEachWordOfThreads(in image: HeapImage, _ body: (UInt64) -> Void) {
+  package func forEachWordOfThreads(in image: HeapImage, _ body: (UInt64) -> Void) {
     for root in roots {
       switch root.kind {
       case .stack, .registers, .threadLocal: break

@@ -34,8 +34,9 @@ struct InitialTaskMemory {
   private(set) var unwritten: [UInt32: [Range<UInt64>]] = [:]
 
   static let resumeOffset: UInt64 = 56
-  private static let contextOffset: UInt64 = 64
-  private static let reserved: Range<UInt64> = 72..<80
+  static let contextOffset: UInt64 = 64
+  /// The words of the header that hold no references: the flags and the number, a reserved word, and the state.
+  static let plainWords: [Range<UInt64>] = [32..<40, 72..<80, 96..<104]
   private static let allocator: Range<UInt64> = 112..<128
   static let minHeaderSize: UInt64 = 192
   /// Size of a future without its result: the waiting tasks, the result's type, an error. The result follows.
@@ -43,6 +44,7 @@ struct InitialTaskMemory {
   /// These distances count backwards from the context.
   static let resultDistance: UInt64 = 32
   static let functionDistance: UInt64 = 24
+  static let closureDistance: UInt64 = 16
   static let errorDistance: UInt64 = 8
   static let contextHeaderSize: UInt64 = 16
 
@@ -60,7 +62,7 @@ struct InitialTaskMemory {
     guard layout.isKnown else { return }
     for task in tasks where heap[task].size >= Self.minHeaderSize {
       let start = heap[task].address
-      unwritten[task.rawValue] = [start &+ Self.reserved.lowerBound..<start &+ Self.reserved.upperBound]
+      unwritten[task.rawValue] = Self.plainWords.map { start &+ $0.lowerBound..<start &+ $0.upperBound }
     }
     // A thread that could not be stopped may run any task.
     guard snapshot.isFrozen, !snapshot.threads.contains(where: { $0.stackPointer == nil }) else { return }

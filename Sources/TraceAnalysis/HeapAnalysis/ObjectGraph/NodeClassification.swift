@@ -197,6 +197,14 @@ extension ObjectGraphBuilder {
         isEmpty: { [layouts] in layouts?.hasNoSize(valuesOfTypeAt: $0) ?? false })
     }
     unused = initial.unwritten.merging(taskMemory.unused.mapValues { [$0] }) { $0 + $1 }
+    if layout.isKnown {
+      for task in taskMemory.innerTasks {
+        guard let block = heap.block(containing: task) else { continue }
+        unused[block.rawValue, default: []] += InitialTaskMemory.plainWords.map {
+          task &+ $0.lowerBound..<task &+ $0.upperBound
+        }
+      }
+    }
     beginnings = Set(InitialTaskMemory.adapterVariables.flatMap(variable))
     if layout.isKnown, snapshot.isFrozen {
       readTaskWaits(tasks, snapshot)
@@ -215,55 +223,5 @@ extension ObjectGraphBuilder {
     if taskRegistry?.isUnknown == true { runtimeRemarks.append(TaskRegistry.remark) }
   }
 
-  /// Returns the tasks that have finished. A waiting or queued task is not finished: it has a record of its wait among
-  /// its frames.
-  ///
-  /// If a task finishes without a suspension, its resume address remains an adapter of the runtime, as at its start. A
-  /// task that is not in a queue yet, and a task that a thread runs, have such an address too. Such an unfinished task
-  /// is recognised because a thread refers to it.
-  private func finishedTasks(_ tasks: [BlockID], _ threads: [SnapshotThread]) -> Set<UInt32> {
-    var finished: Set<UInt32> = []
-    var atBeginning: Set<UInt32> = []
-    for task in tasks {
-      let address = heap[task].address
-      guard taskMemory.hasNoFrames(task), image.word(at: address &+ TaskWaits.statusRecordOffset) == nil,
-        let resume = image.word(at: address &+ InitialTaskMemory.resumeOffset), roots.isImage(resume)
-      else { continue }
-      if beginnings.contains(resume) { atBeginning.insert(task.rawValue) } else { finished.insert(task.rawValue) }
-    }
-    // A thread that could not be stopped may run any task.
-    guard !atBeginning.isEmpty, !threads.contains(where: { $0.stackPointer == nil }) else { return finished }
-    roots.forEachWordOfThreads(in: image) { word in
-      if let block = heap.block(containing: word & Self.addressBits) { atBeginning.remove(block.rawValue) }
-    }
-    return finished.union(atBeginning)
-  }
-
-  private mutating func readTaskWaits(_ tasks: [BlockID], _ snapshot: TraceSnapshot) {
-    let isTask = { [image, layouts] address in
-      image.word(at: address).map { $0 & 7 == 0 && layouts?.metadataKind(at: $0) == Self.taskMetadataKind } ?? false
-    }
-    taskWaits = TaskWaits(
-      tasks: tasks.map { heap[$0].address } + taskMemory.innerTasks.sorted(), image: image, isTask: isTask,
-      isImage: { [roots] in roots.isImage($0) })
-    let finished = finishedTasks(tasks, snapshot.threads)
-    for task in tasks {
-      let address = heap[task].address
-      if taskWaits.hearing.contains(address) { cancellableTasks.insert(task.rawValue) }
-      if let wait = taskWaits.waits[address] {
-        taskStates[task.rawValue] = .waiting(wait)
-      } else if finished.contains(task.rawValue) {
-        taskStates[task.rawValue] = .finished
-        taskWaits.finished.insert(address)
-      }
-    }
-    for task in taskMemory.innerTasks {
-      guard let record = taskWaits.records[task] else { continue }
-      for part in taskMemory.unused(behind: record..<record &+ TaskWaits.recordSize) {
-        unused[part.block, default: []].append(part.words)
-      }
-    }
-  }
-
-  private static let taskMetadataKind = UInt64(SWIFT_KIND_TASK)
+  static let taskMetadataKind = UInt64(SWIFT_KIND_TASK)
 }

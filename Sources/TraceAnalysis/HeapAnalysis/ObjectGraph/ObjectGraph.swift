@@ -37,8 +37,11 @@ package final class ObjectGraph {
   package let numbers: [NumberReference]
   /// The known states of tasks, by node.
   package let taskStates: [UInt32: TaskState]
+  package let taskRelations: TaskRelations
   /// Tasks that may react to a cancellation.
   package let cancellableTasks: Set<NodeID>
+  /// The code addresses where new tasks begin.
+  let taskBeginnings: Set<UInt64>
   /// Tasks of unknown layout. The graph lacks the references that can resume them.
   package let unknownTasks: [NodeID]
   /// Types that were scanned because their fields are unknown; by index into `types`.
@@ -103,7 +106,8 @@ package final class ObjectGraph {
     labels: [EdgeLabel],
     nodeTypes: NodeTypeTable, deinitialised: NodeSet, uncertain: NodeSet, isWhole: Bool, taskOfSlab: [UInt32: UInt32],
     mainModule: String, fieldNames: [[String]], dangling: [DanglingReference], numbers: [NumberReference],
-    taskStates: [UInt32: TaskState], cancellableTasks: Set<NodeID>, unknownTasks: [NodeID], scannedTypes: [Int],
+    taskStates: [UInt32: TaskState], taskRelations: TaskRelations, cancellableTasks: Set<NodeID>,
+    taskBeginnings: Set<UInt64>, unknownTasks: [NodeID], scannedTypes: [Int],
     runtimeRemarks: [String],
     reflectionProblem: String?
   ) {
@@ -124,30 +128,13 @@ package final class ObjectGraph {
     self.dangling = dangling
     self.numbers = numbers
     self.taskStates = taskStates
+    self.taskRelations = taskRelations
     self.cancellableTasks = cancellableTasks
+    self.taskBeginnings = taskBeginnings
     self.unknownTasks = unknownTasks
     self.scannedTypes = scannedTypes
     self.runtimeRemarks = runtimeRemarks
     self.reflectionProblem = reflectionProblem
-  }
-}
-
-extension ObjectGraph {
-  /// Returns the addresses where a suspended task's functions resume, innermost first; at most 65.
-  ///
-  /// Byte offsets in a task: 56 the resume address of the innermost function, 64 its context. Byte offsets in a
-  /// context: 0 the next outer context, 8 the resume address. Seen with Swift 6.1.2 and 6.3.1. Source: swiftlang/swift,
-  /// include/swift/ABI/Task.h.
-  package func resumptions(of task: NodeID) -> [UInt64] {
-    let start = heap[BlockID(task)].address
-    var addresses = [image.word(at: start &+ 56)]
-    var context = image.word(at: start &+ 64)
-    for _ in 0..<64 {
-      guard let current = context, current & 7 == 0 else { break }
-      addresses.append(image.word(at: current &+ 8))
-      context = image.word(at: current)
-    }
-    return addresses.compactMap(\.self)
   }
 }
 

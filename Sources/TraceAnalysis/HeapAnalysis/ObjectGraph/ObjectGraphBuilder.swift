@@ -38,6 +38,7 @@ package struct ObjectGraphBuilder {
   /// The code addresses where new tasks begin.
   var beginnings: Set<UInt64> = []
   var taskStates: [UInt32: TaskState] = [:]
+  var taskRelations = TaskRelations()
   var cancellableTasks: Set<NodeID> = []
   var numbers: [ObjectGraph.NumberReference] = []
   var heapExtent: Range<UInt64>
@@ -126,8 +127,9 @@ package struct ObjectGraphBuilder {
       nodeTypes: builder.nodeTypes, deinitialised: builder.deinitialised, uncertain: builder.uncertain,
       isWhole: isWhole, taskOfSlab: builder.taskMemory.taskOfSlab, mainModule: mainModule, fieldNames: fields,
       dangling: builder.dangling, numbers: builder.numbers, taskStates: builder.taskStates,
-      cancellableTasks: builder.cancellableTasks,
-      unknownTasks: builder.unknownTasks, scannedTypes: scanned, runtimeRemarks: builder.runtimeRemarks,
+      taskRelations: builder.taskRelations, cancellableTasks: builder.cancellableTasks,
+      taskBeginnings: builder.beginnings, unknownTasks: builder.unknownTasks, scannedTypes: scanned,
+      runtimeRemarks: builder.runtimeRemarks,
       reflectionProblem: layouts == nil ? "no reflection" : layouts?.problem)
   }
 

@@ -123,8 +123,8 @@ struct TaskMemory {
 
   /// Returns whether all of a task's frames are freed. True only if the allocator is at its known offset, and its first
   /// slab has counts.
-  func hasNoFrames(_ task: BlockID) -> Bool {
-    let allocator = heap[task].address &+ Self.allocatorOffset
+  func hasNoFrames(taskAt address: UInt64) -> Bool {
+    let allocator = address &+ Self.allocatorOffset
     guard image.word(at: allocator) == nil, let first = image.word(at: allocator &+ 8),
       image.word(at: first).map(isSlabMetadata) == true, let counts = image.word(at: first &+ Self.countsOffset)
     else { return false }

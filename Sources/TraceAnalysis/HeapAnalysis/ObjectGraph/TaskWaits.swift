@@ -66,6 +66,12 @@ struct TaskWaits {
   private(set) var childLinks: Set<UInt64> = []
   /// Addresses of tasks that have finished.
   var finished: Set<UInt64> = []
+  /// The thing that each suspended or queued task waits for, by the task's address.
+  private(set) var dependencies: [UInt64: TaskDependency] = [:]
+  /// The parent of each child, by the child's address.
+  private(set) var parents: [UInt64: UInt64] = [:]
+  /// The group of each child of a group, by the child's address.
+  private(set) var groups: [UInt64: UInt64] = [:]
 
   private static let contextOffset: UInt64 = 64
   static let statusRecordOffset: UInt64 = 104
@@ -78,7 +84,8 @@ struct TaskWaits {
   static let recordSize: UInt64 = 48
   /// Bytes from an allocation back to its header.
   private static let allocationHeaderSize = UInt64(SWIFT_SLAB_ALLOCATION_HEADER)
-  /// This offset counts from the start of a group.
+  /// These offsets count from the start of a group.
+  private static let groupRecordOffset: UInt64 = 8
   private static let groupWaiterOffset: UInt64 = 88
   /// A future begins at one of these offsets in a task. It follows the header and, if present, the words for a parent
   /// and a group.
@@ -114,21 +121,29 @@ struct TaskWaits {
       else { continue }
       records[task] = record
       if count == 1 { hearing.remove(task) }
-      guard let subject = image.word(at: record &+ Self.subjectOffset) else { continue }
+      guard let subject = image.word(at: record &+ Self.subjectOffset) else {
+        dependencies[task] = .executor(nil)
+        continue
+      }
       if subject == image.word(at: task &+ Self.contextOffset) {
         waits[task] = .continuation
+        dependencies[task] = .continuation
         forgetLinks(of: task)
       } else if isTask(subject) {
+        dependencies[task] = .task(subject)
         waiting[subject, default: []].insert(task)
       } else if image.word(at: subject).map(isImage) == true,
         image.word(at: subject &+ Self.groupWaiterOffset) == task
       {
         waits[task] = .end
+        dependencies[task] = .group(subject)
         forgetLinks(of: task)
+      } else {
+        dependencies[task] = .executor(subject)
       }
     }
     for (task, waiters) in waiting { addQueue(of: task, waiters, image, isTask) }
-    for task in tasks { addChildren(of: task, image, isTask) }
+    for task in tasks { addChildren(of: task, image, isTask, isImage) }
   }
 
   /// Returns whether a word that leads to a task can resume that task, or pass a cancellation to it. Otherwise the word
@@ -196,7 +211,11 @@ struct TaskWaits {
   }
 
   /// Follows the list of children from each of a task's records. Linear in the records and the children.
-  private mutating func addChildren(of task: UInt64, _ image: HeapImage, _ isTask: (UInt64) -> Bool) {
+  ///
+  /// The record of a group is a part of the group. It begins after the group's table of functions.
+  private mutating func addChildren(
+    of task: UInt64, _ image: HeapImage, _ isTask: (UInt64) -> Bool, _ isImage: (UInt64) -> Bool
+  ) {
     /// Returns the address of the word that leads from a child to the next child. Nil if no child of the task is at
     /// `child`.
     func nextLink(of child: UInt64) -> UInt64? {
@@ -211,9 +230,13 @@ struct TaskWaits {
       // Skip the record of the wait: it may lead to an awaited task. The awaited task leads back to this task, as a
       // child leads to its parent.
       if current == records[task] { continue }
+      let group = current &- Self.groupRecordOffset
+      let isGroup = image.word(at: group).map(isImage) == true
       var link = current &+ Self.subjectOffset
       var last: UInt64?
       while let child = image.word(at: link), let next = nextLink(of: child), childLinks.insert(link).inserted {
+        parents[child] = task
+        if isGroup, image.word(at: next &+ 8) == group { groups[child] = group }
         (link, last) = (next, child)
       }
       let lastLink = current &+ Self.subjectOffset &+ 8

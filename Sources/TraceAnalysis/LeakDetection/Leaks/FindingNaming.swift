@@ -329,7 +329,12 @@ final class FindingNaming {
 
   /// Returns the functions of a task's contexts, innermost first.
   private func suspendedFunctions(of task: NodeID) -> [SourceFrame] {
-    graph.resumptions(of: task).flatMap { address -> [SourceFrame] in
+    suspendedFunctions(ofTaskAt: graph.heap[BlockID(task)].address)
+  }
+
+  /// Returns the functions of the contexts of the task at an address, innermost first.
+  func suspendedFunctions(ofTaskAt address: UInt64) -> [SourceFrame] {
+    graph.resumptions(ofTaskAt: address).flatMap { address -> [SourceFrame] in
       guard var frame = function(at: address), !Self.isOfRuntime(frame) else { return [] }
       if let inlined = inlinedSuspension(at: address, of: frame) { return inlined }
       // The first instructions of a part of an async function have no line.

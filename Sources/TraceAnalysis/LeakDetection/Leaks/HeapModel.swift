@@ -19,6 +19,8 @@ package final class HeapModel {
   /// had several threads.
   let lacksThreads: Bool
   package let diagnostics: TraceDiagnostics
+  /// Returns the code addresses of a thread's active functions, innermost first; nil unless all of them are found.
+  let frames: (SnapshotThread) -> [UInt64]?
 
   /// Returns facts from the files of loaded images: the layouts of types, and the frames of threads.
   typealias Files = (HeapImage, [LoadedImage]) -> (layouts: any LayoutSource, frames: ThreadFrames?)
@@ -37,17 +39,18 @@ package final class HeapModel {
     let images = definitions.images.filter {
       $0.loadTime <= snapshot.time && ($0.unloadTime.map { $0 > snapshot.time } ?? true)
     }.map(\.image)
-    let (layouts, frames) = files(image, images)
+    let (layouts, threadFrames) = files(image, images)
+    let frames = { (thread: SnapshotThread) -> [UInt64]? in
+      // A stack is complete if it was unwound with all registers.
+      if let stack = definitions.threadStacks[UInt64(thread.osThread)], stack.end == .complete {
+        return stack.frames.map(\.key.address.rawValue)
+      }
+      return threadFrames?.addresses(of: thread)
+    }
+    self.frames = frames
     let roots = HeapRoots(
       snapshot, images: images, heap: heap, image: image, gaps: trace.gaps,
-      waitingCode: { codeFacts.waitingCode($0, $1) },
-      frames: { thread in
-        // A stack is complete if it was unwound with all registers.
-        if let stack = definitions.threadStacks[UInt64(thread.osThread)], stack.end == .complete {
-          return stack.frames.map(\.key.address.rawValue)
-        }
-        return frames?.addresses(of: thread)
-      })
+      waitingCode: { codeFacts.waitingCode($0, $1) }, frames: frames)
     let sites = trace.sites
     self.sites = sites
     let types = definitions.types

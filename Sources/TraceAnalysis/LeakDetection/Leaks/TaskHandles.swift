@@ -50,7 +50,7 @@ enum TaskHandles {
   }
 
   /// Returns whether a reference is a handle by its type. Other references to a task may be continuations.
-  private static func isHandle(_ edge: EdgeIndex, in graph: ObjectGraph) -> Bool {
+  static func isHandle(_ edge: EdgeIndex, in graph: ObjectGraph) -> Bool {
     countedType(edge, in: graph).map { $0.contains("Task<") && !$0.contains("Continuation") } ?? false
   }
 

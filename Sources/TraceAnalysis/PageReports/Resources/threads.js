@@ -11,13 +11,15 @@ function threads() {
     main.append(element("p", { class: "empty" }, tasks ? "The heap image has no task." : "There is no heap image."));
     return;
   }
-  main.append(element("p", { class: "quiet" }, "Tasks that are suspended in the same function and held in the same way share one line." + (tasks.omitted ? ` ${counted(tasks.omitted, "task")} more ${tasks.omitted === 1 ? "is" : "are"} not shown.` : "")));
+  main.append(element("p", { class: "quiet" }, "Tasks that wait at the same line for the same thing share one row." + (tasks.omitted ? ` ${counted(tasks.omitted, "task")} more ${tasks.omitted === 1 ? "is" : "are"} not shown.` : "")));
+  main.append(...tasks.notes.map((note) => element("p", {}, element("strong", { class: "verdict proven" }, note))));
   main.append(table("tasks", [
-    ["Suspended in", (each) => each.function || "?", (name, each) => [named(name), element("span", { class: "quiet" }, each.position ? ` ${each.position}` : "")], "name"],
+    ["Function", (each) => each.function || "?", (name, each) => [named(name), element("span", { class: "quiet" }, each.position ? ` ${each.position}` : "")], "name"],
+    ["State", (each) => each.state, (text) => text, "name"],
     ["Tasks", (each) => each.count, count, "number"],
     ["Who can resume it", (each) => each.holder, (text, each) => (each.isReachable ? text : element("strong", { class: "verdict proven" }, text)), "name"],
     ["Oldest", (each) => each.oldestSeconds || 0, seconds, "number"], ["Size", (each) => each.bytes, bytes, "number"],
-  ], tasks.groups, 1, 100));
+  ], tasks.groups, 2, 100));
 }
 
 const activities = { computing: "computing", systemCall: "in a system call" };

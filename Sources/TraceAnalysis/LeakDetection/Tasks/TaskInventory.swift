@@ -1,0 +1,153 @@
+// All tasks of a heap image: their states, the functions that they wait in, and the ways to resume them.
+
+import TraceReading
+import TraceSymbolication
+
+/// The tasks of a heap image, the threads that run tasks, and deadlocks. Tasks that wait at one line for one thing share
+/// a row.
+///
+/// Tasks that the runtime makes for itself, for example for a sleep, are not included. Immutable.
+package struct TaskInventory: Sendable {
+  package enum State: String, CaseIterable, Codable, Sendable {
+    /// A thread runs the task.
+    case running
+    /// The task is in the queue of an executor, or has not begun.
+    case ready
+    /// The task is suspended.
+    case waiting
+    /// The function of the task has returned. Only its result may still be read.
+    case finished
+    /// The image does not show the state.
+    case unknown
+  }
+
+  /// The thing that a waiting or ready task waits for.
+  package enum Wait: Hashable, Sendable {
+    /// A continuation that code has to resume.
+    case continuation
+    /// The end of a sleep.
+    case sleep
+    /// The next element of an `AsyncStream`.
+    case stream
+    /// The end of another task. `function`: where that task began.
+    case task(function: SourceFrame?)
+    /// The end of an `async let` child. `function`: where the child began.
+    case child(function: SourceFrame?)
+    /// The end of a child of a group.
+    case group
+    /// A turn on an actor. `type`: the name of the actor's type.
+    case actor(type: String)
+    /// A thread of the global executor.
+    case executor
+  }
+
+  /// The code or event that can resume a waiting task.
+  package enum Resumer: Hashable, Sendable {
+    /// An object or a variable leads to the task's continuation. `name` is the nearest named holder, and `origin` the
+    /// root that keeps the holder.
+    case holder(name: String, origin: String)
+    /// No reference leads to the continuation, so no code can resume the task.
+    case noCode
+    /// Nothing keeps the continuation, but a number or a weak reference leads to it.
+    case possibly
+    /// The end of the awaited task, or of a child.
+    case task
+    /// The end of a task that never ends: it belongs to a deadlock, or no code can resume it.
+    case stuckTask
+    /// A timer.
+    case timer
+    /// An executor, which has the task in its queue.
+    case executor
+  }
+
+  /// Tasks that have equal states, functions, creators and resumers.
+  package struct Row: Sendable {
+    package var state: State
+    package var wait: Wait?
+    package var resumer: Resumer?
+    /// The functions that the tasks are suspended in, innermost first. Empty for running and new tasks.
+    package var stack: [SourceFrame] = []
+    /// The function that the tasks began with; nil if it is unknown.
+    package var function: SourceFrame?
+    /// The function that made the tasks; nil if the trace does not have it.
+    package var creator: SourceFrame?
+    /// The function of the parent; nil for tasks without a parent.
+    package var parent: SourceFrame?
+    /// True for children of a group, false for children of an `async let`; nil for tasks without a parent.
+    package var isGroupChild: Bool?
+    /// True if the tasks have been cancelled.
+    package var isCancelled = false
+    /// The priority of the tasks, for example 21 for the default; nil if it is unknown.
+    package var priority: UInt8?
+    package var count = 0
+    /// Bytes of the tasks and of their functions' frames.
+    package var bytes: UInt64 = 0
+    /// Bytes that would be freed with the tasks. A task may keep blocks that another one keeps, too. Such blocks do not
+    /// count.
+    package var retainedBytes: UInt64 = 0
+    /// Ages of the oldest and of the youngest task, in seconds; nil if the image lacks the times of allocations.
+    package var ages: ClosedRange<Double>?
+  }
+
+  package struct Task: Sendable {
+    package var address: RuntimeAddress
+    /// The index of the task's row.
+    package var row: Int
+    /// The index of the task's parent; nil if it has none.
+    package var parent: Int?
+    /// In seconds; nil if the image lacks the time of the allocation.
+    package var age: Double?
+  }
+
+  /// A thread that runs a task, waits for a lock, or holds a lock that another thread waits for.
+  package struct Thread: Sendable {
+    /// The kernel's number.
+    package var number: UInt32
+    /// For example, `thread 4711 of libdispatch`.
+    package var name: String
+    /// The index of the task that the thread runs; nil if it runs none, or if that is unknown.
+    package var task: Int?
+    /// The call that the thread is blocked in; nil if it is not blocked.
+    package var call: BlockingCall?
+    /// The index of the thread that has to act before the call returns; nil if it is unknown.
+    package var owner: Int?
+    /// The program's functions on the thread's stack, innermost first.
+    package var functions: [SourceFrame]
+    /// True if the thread belongs to the pool that runs tasks.
+    package var isOfPool: Bool
+  }
+
+  /// Threads or tasks that wait for one another. None of them can go on.
+  package struct Deadlock: Sendable {
+    /// The indices of the threads, each before the thread that it waits for. Empty if tasks wait for one another.
+    package var threads: [Int] = []
+    /// The indices of the tasks. Empty if threads wait for one another.
+    package var tasks: [Int] = []
+  }
+
+  /// The rows, in descending order of tasks.
+  package internal(set) var rows: [Row] = []
+  /// In ascending order of addresses.
+  package internal(set) var tasks: [Task] = []
+  package internal(set) var threads: [Thread] = []
+  package internal(set) var deadlocks: [Deadlock] = []
+  /// The reason why the states are unknown; nil if they are known.
+  package internal(set) var obstacle: String?
+
+  /// The number of tasks in a state.
+  package func count(of state: State) -> Int { rows.reduce(0) { $0 + ($1.state == state ? $1.count : 0) } }
+
+  /// True if all threads that run tasks are blocked, and other tasks wait for a thread. libdispatch limits the number of
+  /// jobs that run at a time. So a thread without a job does not help.
+  package var isStarved: Bool {
+    let pool = threads.filter(\.isOfPool)
+    return !pool.isEmpty && pool.allSatisfy { $0.call != nil } && waitingForThread > 0
+  }
+
+  /// The number of tasks that need a thread of the global executor.
+  package var waitingForThread: Int {
+    rows.reduce(0) { $0 + ($1.state == .ready && $1.wait == .executor ? $1.count : 0) }
+  }
+
+  static let mainActor = "MainActor"
+}

@@ -1,0 +1,124 @@
+// Tasks in words.
+
+import LeakDetection
+import TextWriting
+import TraceSymbolication
+
+/// Phrases the states, waits and resumers of tasks.
+package enum TaskWords {
+  /// Returns the title of a row, such as `4 waiting for a continuation`. The number of tasks comes first.
+  package static func title(_ row: TaskInventory.Row) -> String {
+    "\(Decimal.grouped(UInt64(row.count))) \(state(row))"
+  }
+
+  /// Returns the state of a row's tasks, such as `waiting for a continuation, cancelled`.
+  package static func state(_ row: TaskInventory.Row) -> String {
+    let marks = [row.isCancelled && row.state != .finished ? "cancelled" : nil, row.priority.flatMap(priority)]
+    return ([plainState(row)] + marks.compactMap(\.self)).joined(separator: ", ")
+  }
+
+  /// Returns a priority that is not the default one. Source: swiftlang/swift, include/swift/ABI/MetadataValues.h
+  /// (JobPriority).
+  private static func priority(_ value: UInt8) -> String? {
+    switch value {
+    case 0x21: "user-interactive priority"
+    case 0x19: "high priority"
+    case 0x11: "low priority"
+    case 0x09: "background priority"
+    default: nil
+    }
+  }
+
+  private static func plainState(_ row: TaskInventory.Row) -> String {
+    switch (row.state, row.wait) {
+    case (.running, _): "running"
+    case (.finished, _): row.parent == nil ? "finished" : "finished, result not read"
+    case (.unknown, _): row.count == 1 ? "task" : "tasks"
+    case (.ready, .actor(let type)?): "ready, waiting for a turn on \(actor(type))"
+    case (.ready, _): "ready, waiting for a thread"
+    case (.waiting, .sleep?): "sleeping"
+    case (.waiting, .stream?): "waiting for an element of a stream"
+    case (.waiting, .task(let function)?): "waiting for a task\(began(function))"
+    case (.waiting, .child(let function)?): "waiting for an async let\(began(function))"
+    case (.waiting, .group?): "waiting for a child of a group"
+    case (.waiting, _): "waiting for a continuation"
+    }
+  }
+
+  private static func actor(_ type: String) -> String { type == "MainActor" ? "the main actor" : type }
+
+  private static func began(_ function: SourceFrame?) -> String {
+    function.map { " that runs \(PlaceWords.name($0))" } ?? ""
+  }
+
+  /// Returns the ways to resume the tasks of a row as a sentence; nil if the row's title says it.
+  package static func resumer(_ row: TaskInventory.Row) -> String? {
+    let them = row.count == 1 ? "it" : "them"
+    switch row.resumer {
+    case .holder(let name, let origin)?:
+      return name == origin ? "Resumed through \(name)" : "Resumed through \(name), which \(origin) leads to"
+    case .noCode?: return "No code can resume \(them)"
+    case .possibly?:
+      return
+        "No reference leads to \(row.count == 1 ? "the continuation" : "the continuations"), but the program may still reach \(them)"
+    case .stuckTask?: return "\(row.count == 1 ? "It waits" : "They wait") for a task that never ends"
+    case .task?, .timer?, .executor?, nil: return nil
+    }
+  }
+
+  /// Returns the first line of an answer: how many tasks are in which state.
+  package static func summary(_ inventory: TaskInventory) -> String {
+    let parts = TaskInventory.State.allCases.compactMap { state -> String? in
+      let count = inventory.count(of: state)
+      guard count > 0 else { return nil }
+      return "\(Decimal.grouped(UInt64(count))) \(state == .unknown ? "in an unknown state" : state.rawValue)"
+    }
+    let total = Decimal.counted(UInt64(inventory.tasks.count), "task")
+    return parts.isEmpty ? "\(total)" : "\(total): \(parts.joined(separator: ", "))"
+  }
+
+  /// Returns a sentence about threads that are all blocked; nil if tasks can run.
+  package static func starvation(_ inventory: TaskInventory) -> String? {
+    guard inventory.isStarved else { return nil }
+    let pool = inventory.threads.filter(\.isOfPool).count
+    let ready = Decimal.counted(UInt64(inventory.waitingForThread), "task")
+    return pool == 1
+      ? "The thread that runs tasks is blocked, and \(ready) cannot run until its call returns."
+      : "All \(pool) threads that run tasks are blocked, and \(ready) cannot run until one of these calls returns."
+  }
+
+  /// Returns what a thread is doing, such as `blocked in a semaphore`.
+  package static func activity(_ thread: TaskInventory.Thread, among threads: [TaskInventory.Thread]) -> String {
+    let owner = thread.owner.map {
+      threads[$0].number == thread.number ? "it holds itself" : "\(threads[$0].name) holds"
+    }
+    return switch thread.call {
+    case .lock?: "blocked by a lock\(owner.map { " that \($0)" } ?? "")"
+    case .dispatchSync? where thread.owner != nil:
+      "blocked until \(threads[thread.owner ?? 0].name) has run the work of a dispatch queue"
+    case .join? where thread.owner != nil: "blocked until \(threads[thread.owner ?? 0].name) ends"
+    case .timedWait?: "blocked by a wait with a time limit"
+    case .semaphore?: "blocked by a semaphore, a condition or a dispatch group"
+    case .dispatchSync?: "blocked until a dispatch queue has run its work"
+    case .join?: "blocked until another thread ends"
+    case .sleep?: "blocked by a sleep"
+    case .input?: "blocked by input or output"
+    case nil: "running"
+    }
+  }
+
+  /// Returns the title of a deadlock.
+  package static func title(_ deadlock: TaskInventory.Deadlock) -> String {
+    let (count, noun) = deadlock.tasks.isEmpty ? (deadlock.threads.count, "thread") : (deadlock.tasks.count, "task")
+    return count == 1
+      ? "DEADLOCK  a \(noun) waits for itself"
+      : "DEADLOCK  \(Decimal.grouped(UInt64(count))) \(noun)s wait for one another"
+  }
+
+  /// Returns ages such as `0.5 s` or `0.5 s to 12 s old`.
+  package static func ages(_ row: TaskInventory.Row) -> String? {
+    guard let ages = row.ages else { return nil }
+    let (youngest, oldest) = (Decimal.duration(ages.lowerBound), Decimal.duration(ages.upperBound))
+    return youngest == oldest ? "\(oldest) old" : "\(youngest) to \(oldest) old"
+  }
+}

@@ -1,0 +1,104 @@
+// `leaktrace tasks`: lists the tasks of a process, a core file or a recording.
+
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import TraceAnalysis
+
+struct TasksCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "tasks",
+    abstract: "List the tasks of a process, a core file or a recording, and who can resume them.",
+    discussion: """
+      Shows each task's state, the line where it waits, and the object or variable that can resume it. Tasks that wait at one line for \
+      one thing form a row. Threads that run tasks and are blocked follow.
+
+      A number is a process ID. The process is inspected: no code runs in it, and its threads are stopped for some milliseconds.
+
+      Exit status: 0 success, 3 the process, core or trace is unreadable, or the trace has no heap image, 4 success, but the trace is \
+      damaged, 5 the output could not be written, 6 some of an --untrusted trace was refused, 64 wrong usage.
+      """)
+
+  @Argument(
+    help: ArgumentHelp("A process ID, a core file, or a trace with a heap image.", valueName: "pid|core|trace"),
+    completion: .processOrFile)
+  var target: String
+
+  @Flag(help: "Show only waiting tasks.")
+  var waiting = false
+
+  enum Grouping: String, CaseIterable, ChosenWord { case line, parent, actor }
+
+  @Option(help: "Group the rows by this.")
+  var by: Grouping = .line
+
+  @Option(help: "Number of rows to show; 0 for all.")
+  var limit = 20
+
+  @Flag(help: "Show every function of each stack, including library functions.")
+  var fullStacks = false
+
+  @OptionGroup var format: FormatOption
+
+  @OptionGroup var image: ShownImageOption
+
+  @OptionGroup var holdOption: HoldOption
+
+  @OptionGroup var debugFiles: DebugFileOptions
+
+  @OptionGroup var ownModules: OwnModulesOption
+
+  @OptionGroup var reading: ReadingOptions
+
+  @OptionGroup var layout: LayoutOptions
+
+  func validate() throws {
+    if limit < 0 { throw ValidationError("--limit must be 0 or more.") }
+  }
+
+  func run() throws {
+    let inspection = try isTrace ? nil : TemporaryInspection(target, output: nil, holds: holdOption.hold)
+    defer { inspection?.close() }
+    let path = inspection?.path ?? target
+    let files = inspection.map { debugFiles.search.among($0.files) } ?? debugFiles.search
+    guard let reader = ObjectQuestion.open(path, part: .withImage(image.snapshot), reading.policy) else {
+      throw ExitStatus.unreadable.code
+    }
+    guard let chosen = SnapshotChoice.choose(reader, number: image.snapshot) else {
+      complain(SnapshotChoice.explanation(reader, number: image.snapshot, path: path))
+      throw ExitStatus.unreadable.code
+    }
+    let line = ReadingLine.show(reader, path: path)
+    defer { line?.erase() }
+    let allocations = ReadingInterrupt.watch { AllocationAnalysis(reader, snapshot: chosen) }
+    let symbolicator = Symbolicator(of: [allocations], search: files)
+    let analysis = LeakAnalysis(
+      reader, allocations, snapshot: chosen, search: files,
+      toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", ownModules: ownModules.modules, naming: symbolicator)
+    let inventory = analysis.taskInventory()
+    line?.erase()
+    let text =
+      switch format.format {
+      case .text:
+        TaskText(style: layout.style(stacks: fullStacks ? .full : .folded)).text(
+          inventory,
+          TaskSelection(
+            grouping: TaskSelection.Grouping(rawValue: by.rawValue) ?? .line, isWaitingOnly: waiting,
+            limit: limit == 0 ? nil : limit), remarks: analysis.remarks)
+      case .json: TaskJSON.text(inventory, snapshot: chosen, remarks: analysis.remarks)
+      }
+    try ObjectQuestion.show(text, called: "the tasks")
+    let status = ExitStatus.worst(ExitStatus(allocations.diagnostics), ExitStatus(analysis.model.diagnostics))
+    if status != .success { throw status.code }
+  }
+
+  /// Whether the target is a trace. A process has a number, and a core file is an ELF file.
+  private var isTrace: Bool {
+    guard let file = fopen(target, "r") else { return Int32(target) == nil }
+    defer { fclose(file) }
+    var start = [UInt8](repeating: 0, count: 4)
+    let isElf = fread(&start, 1, 4, file) == 4 && start == [0x7F, 0x45, 0x4C, 0x46]
+    let isPacked = start == [0x28, 0xB5, 0x2F, 0xFD]
+    return !isElf && !isPacked
+  }
+}
