@@ -71,7 +71,8 @@ struct InspectCommand: AnalyzingCommand {
     }
     let files: InspectedFiles
     do {
-      let summary = try Inspection.inspect(target, holds: holdOption.hold, to: path)
+      let summary = try Inspection.inspect(
+        target, holds: holdOption.hold, search: debugFiles.search, to: path)
       files = summary.files
       ErrorOutput.print(summary.line(path: output))
     } catch let error as TraceFormatError {
