@@ -1,12 +1,12 @@
-"""Records the corpus on arm64, in emulated machines, and compares the findings with those of this machine.
+"""Records the corpus on arm64, in emulated machines, and on this machine, and compares the findings.
 
-Ends with 1 if a program has other verdicts, types, numbers or lines on arm64.
+Both have the same version of Swift, since another version allocates other blocks and has other lines. Ends with 1 if a
+program has other verdicts, types, numbers or lines on arm64.
 """
 
 import argparse
 import concurrent.futures
 import dataclasses
-import json
 import os
 import shlex
 import shutil
@@ -57,8 +57,25 @@ def build(root: str, executable: str, variant: str) -> str:
     return product
 
 
+def build_here(executable: str, variant: str) -> str:
+    """The path of an executable for this machine's processor, compiled by the same Swift."""
+    product = os.path.join(WORK, "here", variant, executable, executable)
+    emulation.compile_swift_here(corpus.sources(executable), product, corpus.VARIANTS[variant])
+    return product
+
+
 def stem(case: corpus.Case) -> str:
     return f"{case.executable}-{case.variant}-{case.name}-{case.mode}".replace("/", "-")
+
+
+def run_lines(library: str, programs: dict[corpus.Case, str], answers: str) -> list[str]:
+    """Lines of bash that record the programs. `answers` is the directory of their traces."""
+    commands = []
+    for case, program in programs.items():
+        variables = {"LD_PRELOAD": library, "LEAKTRACE_OUTPUT": f"{answers}/{stem(case)}.trace"}
+        words = ["env", *(f"{key}={value}" for key, value in variables.items()), "LEAKTRACE_QUIET=1"]
+        commands.append(f"run {stem(case)} {RUN_SECONDS} {shlex.join([*words, program, case.name, case.mode])}")
+    return commands
 
 
 def run_there(root: str, library: str, programs: dict[corpus.Case, str], answers: str) -> None:
@@ -67,18 +84,22 @@ def run_there(root: str, library: str, programs: dict[corpus.Case, str], answers
     machine = emulation.Machine(root, os.path.join(WORK, "machine"))
     for path in {library, *programs.values()}:
         machine.add(path)
-    commands = []
-    for case, program in programs.items():
-        variables = {"LD_PRELOAD": library, "LEAKTRACE_OUTPUT": f"{emulation.ANSWERS}/{stem(case)}.trace"}
-        words = ["env", *(f"{key}={value}" for key, value in variables.items()), "LEAKTRACE_QUIET=1"]
-        commands.append(f"run {stem(case)} {RUN_SECONDS} {shlex.join([*words, program, case.name, case.mode])}")
     emulation.say(f"booting {os.path.basename(kernel)} for {len(programs)} programs")
     shutil.rmtree(answers, ignore_errors=True)
     os.makedirs(answers)
-    machine.run(kernel, commands, answers)
+    machine.run(kernel, run_lines(library, programs, emulation.ANSWERS), answers)
 
 
-def findings_there(leaktrace: Leaktrace, root: str, case: corpus.Case, program: str, answers: str) -> Findings:
+def run_here(library: str, programs: dict[corpus.Case, str], answers: str) -> None:
+    """Runs the programs on this machine, with the libraries of the compiler's root."""
+    shutil.rmtree(answers, ignore_errors=True)
+    os.makedirs(answers)
+    lines = [emulation.RUN.format(answers=answers), *run_lines(library, programs, answers)]
+    emulation.run_beside(emulation.WORK, lines, len(programs) * RUN_SECONDS)
+
+
+def findings(leaktrace: Leaktrace, root: str, case: corpus.Case, program: str, answers: str) -> Findings:
+    """The findings of a trace in the directory `answers`. `root` has the libraries of the program."""
     files = ["--sysroot", root, "--debug-path", os.path.dirname(program)]
     path = os.path.join(answers, stem(case))
     analysis = leaktrace.analyze(f"{path}.trace", options=files)
@@ -86,26 +107,6 @@ def findings_there(leaktrace: Leaktrace, root: str, case: corpus.Case, program: 
         with open(f"{path}.status", encoding="utf-8") as status, open(f"{path}.err", encoding="utf-8") as errors:
             return Findings([f"status {status.read().strip()}: {errors.read()[-200:]} {analysis.reason}"], [])
     return Findings.of(analysis, case.executable)
-
-
-def findings_here(leaktrace: Leaktrace, case: corpus.Case, program: str) -> Findings:
-    """The findings of this machine. They are kept, since they depend on the program and the products alone."""
-    directory = os.path.join(WORK, "here")
-    os.makedirs(directory, exist_ok=True)
-    kept = os.path.join(directory, f"{stem(case)}.kept")
-    newest = max(os.path.getmtime(path) for path in (program, leaktrace.command))
-    if os.path.exists(kept) and os.path.getmtime(kept) > newest:
-        with open(kept, encoding="utf-8") as file:
-            return Findings(**json.load(file))
-    trace = os.path.join(directory, f"{stem(case)}.trace")
-    leaktrace.record([program, case.name, case.mode], trace, limit=RUN_SECONDS)
-    found = Findings.of(leaktrace.analyze(trace), case.executable)
-    for ending in ("", ".live", ".run", ".json"):
-        if os.path.exists(trace + ending):
-            os.remove(trace + ending)
-    with open(kept, "w", encoding="utf-8") as file:
-        json.dump(dataclasses.asdict(found), file)
-    return found
 
 
 def compare(case: corpus.Case, here: Findings, there: Findings) -> list[str]:
@@ -119,20 +120,23 @@ def compare(case: corpus.Case, here: Findings, there: Findings) -> list[str]:
 
 def check(root: str, library: str, leaktrace: Leaktrace, cases: list[corpus.Case]) -> list[str]:
     complaints: list[str] = []
+    own_library = os.path.join(os.path.dirname(leaktrace.command), "libleaktrace.so")
     for variant in VARIANTS:
         wanted = [case for case in cases if case.variant == variant]
         executables = sorted({case.executable for case in wanted})
-        here = {name: corpus.build(name, variant, os.cpu_count()) for name in executables}
+        here = {name: build_here(name, variant) for name in executables}
         there = {name: build(root, name, variant) for name in executables}
         different = 0
         for first in range(0, len(wanted), PROGRAMS_AT_ONCE):
             part = wanted[first : first + PROGRAMS_AT_ONCE]
-            answers = os.path.join(WORK, "answers", variant, str(first))
-            run_there(root, library, {case: there[case.executable] for case in part}, answers)
+            answers = [os.path.join(WORK, "answers", place, variant, str(first)) for place in ("here", "there")]
+            run_here(own_library, {case: here[case.executable] for case in part}, answers[0])
+            run_there(root, library, {case: there[case.executable] for case in part}, answers[1])
 
             def judged(case: corpus.Case, here=here, there=there, answers=answers) -> list[str]:
-                on_arm64 = findings_there(leaktrace, root, case, there[case.executable], answers)
-                return compare(case, findings_here(leaktrace, case, here[case.executable]), on_arm64)
+                places = ((emulation.compiler_root(), here, answers[0]), (root, there, answers[1]))
+                found = [findings(leaktrace, files, case, built[case.executable], at) for files, built, at in places]
+                return compare(case, *found)
 
             with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
                 for found in pool.map(judged, part):
