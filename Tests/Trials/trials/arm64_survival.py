@@ -22,6 +22,7 @@ RUN_SECONDS = 4 * 3600
 STEM = "survival"
 # Two runs at a time: the machine has two processors.
 JOBS = 2
+LIMIT = 600  # seconds of one run
 
 
 def build(root: str, is_short: bool) -> dict[str, str]:
@@ -66,7 +67,7 @@ def check(root: str, products: str, roots: str, arguments: list[str]) -> int:
         machine.add(product, os.path.join(cache, os.path.splitext(source)[0]))
     machine.add(os.path.join(PROGRAMS, "situations.h"), is_old=True)
     machine.add_command(products)
-    options = ["--products", products, "--cache", cache, "--jobs", str(JOBS), *arguments]
+    options = ["--products", products, "--cache", cache, "--jobs", str(JOBS), "--limit", str(LIMIT), *arguments]
     table = os.path.join(emulation.ROOT, TABLE)
     lines = [
         "export PATH=/usr/sbin:/usr/bin",
