@@ -33,6 +33,8 @@ PLATFORM = {
 }
 # A second call of `leak` repeats all findings but the tasks.
 NOT_REPEATED = "suspended"
+# At -Onone, a stale word on the stack of the thread that runs main may hide a task. Seen with pages of 16 KiB.
+HIDDEN_TASKS = {"-O": 0, "-Onone": 1}
 STANDING_THREADS = 3
 # Ways of Tests/Programs/watched.swift: suspects with their holders, and verdicts with titles of proven leaks.
 WATCHED = {
@@ -220,7 +222,7 @@ class Guest:
             raise Failed(f"{words[0]}: no findings: {report.get('findingsUnavailable')}")
         return report
 
-    def judge_platform(self, report: dict, factor: int = 1, has_lines: bool = True) -> list[str]:
+    def judge_platform(self, report: dict, factor: int = 1, has_lines: bool = True, variant: str = "-O") -> list[str]:
         """Complaints about verdicts, types, numbers, fields and lines. `factor`: how often the program has leaked."""
         source = os.path.join(self._sources, "platform.swift")
         counts: dict[tuple[str, str], int] = {}
@@ -241,7 +243,8 @@ class Guest:
         for key in sorted(counts.keys() | PLATFORM.keys()):
             number, text = PLATFORM.get(key, (0, ""))
             expected = number * (1 if key[0] == NOT_REPEATED else factor)
-            if counts.get(key, 0) != expected:
+            fewest = expected - (HIDDEN_TASKS[variant] if key[0] == NOT_REPEATED else 0)
+            if not fewest <= counts.get(key, 0) <= expected:
                 complaints.append(f"{counts.get(key, 0)} of {' '.join(key)}, not {expected}")
             elif has_lines and line_of(source, text) not in lines[key]:
                 complaints.append(f"{' '.join(key)}: lines {sorted(lines[key])}, not {line_of(source, text)}")
@@ -263,7 +266,7 @@ class Guest:
         found = run([self._command, "record", "--quiet", *options, "-o", "a.trace", "--", *words], place)
         # The sampled sites of a light recording have no line for blocks that were not sampled.
         report = self.analysis(place, "analyze", "a.trace")
-        return differences(expected, found) + self.judge_platform(report, has_lines=not options)
+        return differences(expected, found) + self.judge_platform(report, has_lines=not options, variant=variant)
 
     def checked(self) -> list[str]:
         """`check`: 1 for a program that leaks, and the program's own status for others."""
@@ -327,7 +330,8 @@ class Guest:
             complaints += self._listed(place, process, False)
             waiting.step()
             complaints += differences(expected, waiting.end())
-        return complaints + self.judge_platform(self.analysis(place, "analyze", "a.trace"), factor=2, has_lines=False)
+        report = self.analysis(place, "analyze", "a.trace")
+        return complaints + self.judge_platform(report, factor=2, has_lines=False, variant=variant)
 
     def joined(self) -> list[str]:
         """`record --pid` until Ctrl-C, twice."""
@@ -363,7 +367,7 @@ class Guest:
         with Waiting(words, place) as waiting:
             for options in ([], ["--hold"]):
                 report = self.analysis(place, "inspect", str(waiting.process), *options, statuses=(0, 1))
-                complaints += self.judge_platform(report, has_lines=False)
+                complaints += self.judge_platform(report, has_lines=False, variant=variant)
                 complaints += complaints_on_threads(report)
             waiting.leak_again()
             waiting.step()
@@ -381,7 +385,7 @@ class Guest:
         if not os.path.exists(path):
             raise Failed("the kernel wrote no core file")
         report = self.analysis(place, "inspect", path, statuses=(0, 1))
-        complaints = self.judge_platform(report, has_lines=False) + complaints_on_threads(report)
+        complaints = self.judge_platform(report, has_lines=False, variant=variant) + complaints_on_threads(report)
         if not complaints:
             os.remove(path)
         return complaints
