@@ -11,6 +11,7 @@
 // - LT_FRAME_POINTER: the register that points to the frame record of a function, or −1 if functions have no such
 //   record. A record has two words: the caller's frame pointer and the return address;
 // - LT_STACK_POINTER, LT_PROGRAM_COUNTER: numbers of these registers;
+// - LT_LEAST_LEAF: the fewest bytes of stack that a function has which calls no other one;
 // - LT_TELLS_SIGNAL_FRAMES_AHEAD: libunwind finds signal frames by the code that handlers return to, so it answers for
 //   that code's own frame. Otherwise it answers after a step, for the frame before it;
 // - LT_SIGNATURE_BITS: the bits of a return address that may hold a signature of the processor;
@@ -22,6 +23,7 @@ enum {
   LT_FRAME_POINTER = -1,
   LT_STACK_POINTER = 7,
   LT_PROGRAM_COUNTER = 16,
+  LT_LEAST_LEAF = 8, // the return address
   LT_TELLS_SIGNAL_FRAMES_AHEAD = false
 };
 #define LT_SIGNATURE_BITS 0ull
@@ -33,6 +35,7 @@ enum {
   LT_FRAME_POINTER = 29,
   LT_STACK_POINTER = 31,
   LT_PROGRAM_COUNTER = 32,
+  LT_LEAST_LEAF = 0, // the return address is in a register
   LT_TELLS_SIGNAL_FRAMES_AHEAD = true
 };
 /// Bit 55 distinguishes addresses of the kernel. Addresses of processes have 48 bits, unless they ask for more.

@@ -214,8 +214,10 @@ enum lt_unwind_end lt_unwind_stack(struct lt_stack_unwinder *unwinder, const str
     if (*count == most) return LT_UNWIND_CUT;
     bool isSignalFrame = (LT_TELLS_SIGNAL_FRAMES_AHEAD || *count > 0) && unw_is_signal_frame(&cursor) > 0;
     bool isExact = *count == 0 || (LT_TELLS_SIGNAL_FRAMES_AHEAD ? isInterrupted : isSignalFrame);
-    if (unwinder->source.isOneStack && !isExact && stackPointer <= frames[*count - 1].stackPointer)
-      return LT_UNWIND_UNSOUND;
+    if (unwinder->source.isOneStack && !isExact) {
+      const struct lt_unwound_frame *callee = &frames[*count - 1];
+      if (stackPointer < callee->stackPointer + (callee->isExact ? LT_LEAST_LEAF : 1)) return LT_UNWIND_UNSOUND;
+    }
     frames[(*count)++] =
         (struct lt_unwound_frame){.address = address, .stackPointer = stackPointer, .isExact = isExact};
     isInterrupted = isSignalFrame;

@@ -57,7 +57,8 @@ struct InspectCommand: AnalyzingCommand {
   }
 
   func run() throws {
-    let inspection = try TemporaryInspection(target, output: output, holds: holdOption.hold)
+    let inspection = try TemporaryInspection(
+      target, output: output, holds: holdOption.hold, search: debugFiles.search)
     defer { inspection.close() }
     var status = ExitStatus.success
     try write([inspection.path], snapshot: nil, among: inspection.files, &status)

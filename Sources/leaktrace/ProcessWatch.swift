@@ -112,7 +112,8 @@ struct ProcessWatch {
     guard isThere(&report) else { return false }
     let path = traces.next()
     do {
-      let summary = try Inspection.inspect("\(identity.processID)", holds: command.holdOption.hold, to: path)
+      let summary = try Inspection.inspect(
+        "\(identity.processID)", holds: command.holdOption.hold, search: command.debugFiles.search, to: path)
       // Check that the inspected process was still the watched one.
       guard isThere(&report) else {
         traces.discard(path)

@@ -57,7 +57,8 @@ struct TasksCommand: ParsableCommand {
   }
 
   func run() throws {
-    let inspection = try isTrace ? nil : TemporaryInspection(target, output: nil, holds: holdOption.hold)
+    let inspection = try isTrace ? nil : TemporaryInspection(
+      target, output: nil, holds: holdOption.hold, search: debugFiles.search)
     defer { inspection?.close() }
     let path = inspection?.path ?? target
     let files = inspection.map { debugFiles.search.among($0.files) } ?? debugFiles.search

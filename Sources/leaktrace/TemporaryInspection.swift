@@ -16,7 +16,8 @@ final class TemporaryInspection {
   /// - Parameters:
   ///   - output: the path of the trace; nil for a temporary file.
   ///   - holds: whether the process is stopped while it is read, instead of copied.
-  init(_ target: String, output: String?, holds: Bool) throws {
+  ///   - search: where the files of a core are searched for.
+  init(_ target: String, output: String?, holds: Bool, search: DebugFileSearch) throws {
     let directory = output == nil ? TemporaryDirectory.make() : nil
     guard let path = output ?? directory.map({ $0 + "/inspection.lktrace" }) else {
       complain(
@@ -25,7 +26,7 @@ final class TemporaryInspection {
     }
     (self.path, self.directory) = (path, directory)
     do {
-      let summary = try Inspection.inspect(target, holds: holds, to: path)
+      let summary = try Inspection.inspect(target, holds: holds, search: search, to: path)
       files = summary.files
       ErrorOutput.print(summary.line(path: output))
     } catch {

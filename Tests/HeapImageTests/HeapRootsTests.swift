@@ -66,6 +66,17 @@ import TraceTestSupport
     #expect(mappings(found) == [own.range, shared.range])
   }
 
+  @Test func imageInTheGapOfAnotherOneHidesNoVariables() {
+    let loader = image("/lib/ld-linux-aarch64.so.1", base..<base + 0x4_1000)
+    let kernel = image("linux-vdso.so.1", base + 0x3_0000..<base + 0x3_1000)
+    let found = roots([region(base, 0x5_0000, .file)], images: [loader, kernel])
+    let globals = found.roots.map(\.ranges)
+    #expect(
+      globals == [[base..<base + 0x3_0000, base + 0x3_1000..<base + 0x4_1000], [base + 0x3_0000..<base + 0x3_1000]])
+    #expect(found.image(at: base + 0x4_0000) == loader && found.image(at: base + 0x3_0800) == kernel)
+    #expect(found.image(at: base + 0x4_1000) == nil && found.isImage(base))
+  }
+
   @Test func allocatorArenasAreNotRoots() {
     let size: UInt64 = 64 << 20
     let arena = region(size * 100, 0x1000)

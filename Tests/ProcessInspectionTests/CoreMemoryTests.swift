@@ -116,6 +116,25 @@ import TraceTestSupport
     }
   }
 
+  @Test("The mapped files may be below another root directory") func sysroot() throws {
+    let image = Self.image(buildID: 1)
+    var core = SyntheticCore()
+    core.segments = [
+      .init(address: 0x40_0000, bytes: Array(image[..<4096]), size: 4096, flags: 4),
+      .init(address: 0x40_1000, bytes: [], size: 4096, flags: 5),
+    ]
+    core.files = [(0x40_0000..<0x40_1000, 0, "/a b"), (0x40_1000..<0x40_2000, 1, "/a b")]
+    let files = Files(files: ["/a b": Self.image(buildID: 5), "/root/a b": image])
+    try Self.withCore(core.bytes()) { path in
+      let memory = try CoreMemory(path: path, search: DebugFileSearch(sysroot: "/root"), files: files)
+      #expect(memory.bytes(at: 0x40_1FFE, count: 8) == [9, 9] && memory.missingFiles.isEmpty)
+      // A debug file has the same build ID, but no contents.
+      let copies = Files(files: ["/copies/a b": image, "/copies/a b.debug": image])
+      let search = DebugFileSearch(debugPaths: ["/copies"])
+      #expect(try CoreMemory(path: path, search: search, files: copies).missingFiles == ["/a b"])
+    }
+  }
+
   @Test("Program headers identify code that a debugger left out of the core", arguments: [4, 5])
   func codeThatTheCoreLeavesOut(rights: UInt32) throws {
     let image = Self.image(buildID: 1, rightsOfSecondPage: rights)

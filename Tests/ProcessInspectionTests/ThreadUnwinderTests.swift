@@ -21,17 +21,17 @@ import TraceTestSupport
     UInt64(UInt(bitPattern: try #require(dlsym(nil, symbol))))
   }
 
-  @Test func codeWithoutRulesEndsTheStack() throws {
+  @Test(arguments: [false, true]) func codeWithoutRulesEndsTheStack(usesTables: Bool) throws {
     let memory = try LiveProcessMemory(processID: getpid())
-    let unwinder = ThreadUnwinder(memory, images: MappedImages.images(in: memory))
+    let unwinder = ThreadUnwinder(memory, images: MappedImages.images(in: memory), usesTables: usesTables)
     let stack = unwinder.stack(of: Self.thread(at: 0x10, stack: 0x7000))
     #expect(stack.frames.map(\.key.address.rawValue) == [0x10] && stack.end == .noRules)
     #expect(stack.frames[0].key.isExact)
   }
 
-  @Test func callerIsFoundByTheRulesInMemory() throws {
+  @Test(arguments: [false, true]) func callerIsFoundByTheRulesInMemory(usesTables: Bool) throws {
     let memory = try LiveProcessMemory(processID: getpid())
-    let unwinder = ThreadUnwinder(memory, images: MappedImages.images(in: memory))
+    let unwinder = ThreadUnwinder(memory, images: MappedImages.images(in: memory), usesTables: usesTables)
     // At the first instruction of a function, the return address is at the stack pointer.
     let function = try Self.address(of: "qsort_r")
     let caller = try Self.address(of: "getenv") + 1

@@ -19,6 +19,12 @@
 #define SITUATIONS_UNREPORTED // a confined process may not open files
 #include "situations.h"
 
+#ifdef __aarch64__
+enum { OWN_PROCESSOR = AUDIT_ARCH_AARCH64, CALL_ACCESS = SYS_faccessat, CALL_OF_LOADER = SYS_faccessat };
+#else
+enum { OWN_PROCESSOR = AUDIT_ARCH_X86_64, CALL_ACCESS = SYS_access, CALL_OF_LOADER = SYS_arch_prctl };
+#endif
+
 /// The calls that the program itself makes from here on: the C library's for memory, output, threads and the end.
 static const int own[] = {
     SYS_read,     SYS_write,          SYS_close,        SYS_fstat,       SYS_newfstatat, SYS_mmap,
@@ -32,7 +38,7 @@ static struct sock_filter code[256];
 static struct sock_fprog allow_list(uint32_t otherwise, const int *more) {
   unsigned n = 0;
   code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
-  code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
+  code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_PROCESSOR, 1, 0);
   code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
   code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
   for (unsigned i = 0; i < sizeof own / sizeof *own; i++) {
@@ -169,7 +175,7 @@ SITUATION(filter_then_fork, "a confined process has children") {
   return work();
 }
 SITUATION(filter_then_exec, "a confined process is replaced by a program") {
-  static const int more[] = {SYS_execve,  SYS_access,    SYS_openat,    SYS_arch_prctl, SYS_set_tid_address,
+  static const int more[] = {SYS_execve,  CALL_ACCESS,   SYS_openat,    CALL_OF_LOADER, SYS_set_tid_address,
                              SYS_pread64, SYS_prlimit64, SYS_getrandom, SYS_lseek,      SYS_fadvise64,
                              -1};
   confine(allow_list(SECCOMP_RET_KILL_PROCESS, more));
@@ -177,7 +183,7 @@ SITUATION(filter_then_exec, "a confined process is replaced by a program") {
   return 9;
 }
 SITUATION(filter_in_child, "a child confines itself before it runs a program, as sandboxes do") {
-  static const int more[] = {SYS_execve,  SYS_access,    SYS_openat,    SYS_arch_prctl, SYS_set_tid_address,
+  static const int more[] = {SYS_execve,  CALL_ACCESS,   SYS_openat,    CALL_OF_LOADER, SYS_set_tid_address,
                              SYS_pread64, SYS_prlimit64, SYS_getrandom, SYS_lseek,      SYS_fadvise64,
                              -1};
   pid_t child = fork();

@@ -299,7 +299,10 @@ enum { LONG_SECONDS = 60, DELAY_MILLISECONDS = 700 };
 static int listener;
 static void *accept_later(void *unused) {
   nap(DELAY_MILLISECONDS);
-  for (int i = 0; i < 2; i++) MUST(accept4(listener, NULL, NULL, SOCK_CLOEXEC) >= 0);
+  for (int i = 0; i < 2; i++) {
+    int accepted = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    MUST(accepted >= 0 && close(accepted) == 0);
+  }
   return unused;
 }
 static void *take_later(void *socket) {

@@ -426,23 +426,34 @@ SITUATION(stack_overflow_handled, "the stack overflows, and a handler on an alte
   MUST(sigaltstack(&stack, NULL) == 0 && sigaction(SIGSEGV, &action, NULL) == 0);
   return recurse(100000000);
 }
+#ifdef __aarch64__
+// The processor demands an aligned stack.
+static void *misaligned_call(void *(*function)(size_t), size_t size) {
+  (void)function, (void)size;
+  exit(77);
+}
+// stp x29, x30, [sp, #-16]!; mov x2, x0; mov x0, x1; blr x2; ldp x29, x30, [sp], #16; ret
+static const unsigned madeCode[] = {0xa9bf7bfd, 0xaa0003e2, 0xaa0103e0, 0xd63f0040, 0xa8c17bfd, 0xd65f03c0};
+#else
+// A call of the function in rdi with the argument in rsi.
+static const unsigned char madeCode[] = {0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0xf8, 0x48, 0x89,
+                                         0xf7, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
 __attribute__((naked, noinline)) static void *misaligned_call(__attribute__((unused)) void *(*function)(size_t),
                                                               __attribute__((unused)) size_t size) {
   __asm__("pushq %rbx\n movq %rdi, %rax\n movq %rsi, %rdi\n subq $8, %rsp\n callq *%rax\n addq $8, %rsp\n popq %rbx\n "
           "retq");
 }
+#endif
 SITUATION(stack_misaligned, "malloc is called with a stack that is not aligned, as by assembly") {
   for (int i = 0; i < 100; i++) free(misaligned_call(malloc, 100));
   puts("allocated");
   return 0;
 }
 SITUATION(no_frame_found, "code that was made at run time, without unwind information, allocates") {
-  // A call of the function in rdi with the argument in rsi.
-  static const unsigned char code[] = {0x48, 0x83, 0xec, 0x08, 0x48, 0x89, 0xf8, 0x48, 0x89,
-                                       0xf7, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
   unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   MUST(page != MAP_FAILED);
-  memcpy(page, code, sizeof code);
+  memcpy(page, madeCode, sizeof madeCode);
+  __builtin___clear_cache((char *)page, (char *)page + sizeof madeCode);
   MUST(mprotect(page, 4096, PROT_READ | PROT_EXEC) == 0);
   void *(*call)(void *(*)(size_t), size_t) = (void *(*)(void *(*)(size_t), size_t))page;
   for (int i = 0; i < 1000; i++) free(call(malloc, 64));

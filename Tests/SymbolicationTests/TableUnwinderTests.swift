@@ -186,6 +186,29 @@ import TraceReading
     #expect(unwinder(memory).stack(leaf).addresses == [0x10_0000, 0x10_0450])
   }
 
+  @Test func interruptedFrameOfArm64IsFoundByTheKernelsCode() {
+    let memory = memoryOfArm64()
+    // A handler has called a function. It returns to `mov x8, #139`, `svc #0` of the kernel.
+    let kernelCode: UInt64 = 0x50_0000
+    memory.put(kernelCode, UInt32(0xD280_1168))
+    memory.put(kernelCode + 4, UInt32(0xD400_0001))
+    memory.put(stack, UInt64(0))
+    memory.put(stack + 8, kernelCode)
+    // Another stack has the interrupted function, at its first instruction.
+    let saved = stack + 32 + 312
+    for number in 0...32 as ClosedRange<UInt64> { memory.put(saved + number * 8, UInt64(0)) }
+    memory.put(saved + 30 * 8, UInt64(0x10_0450))
+    memory.put(saved + 31 * 8, UInt64(0x1000))
+    memory.put(saved + 32 * 8, UInt64(0x10_0000))
+    let found = unwinder(memory).frames(registers(.arm64, at: 0x10_0010, stackPointer: stack))
+    #expect(found.frames.map(\.key.address.rawValue) == [0x10_0010, kernelCode, 0x10_0000, 0x10_0450])
+    #expect(found.frames.map(\.key.isExact) == [true, false, true, false] && found.end == .complete)
+    #expect(found.frames.map(\.stackPointer) == [stack, stack + 32, 0x1000, 0x1000])
+    // Other code without rules ends the stack.
+    memory.put(kernelCode, UInt32(0xD280_1169))
+    #expect(unwinder(memory).stack(registers(.arm64, at: 0x10_0010, stackPointer: stack)).end == .noRules)
+  }
+
   @Test func arm64FunctionWithoutRulesHasAFrameRecord() {
     let memory = memoryOfArm64()
     // stp x29, x30, [sp, #-48]!; mov x29, sp; bl. The call is from a function between the two of the table.

@@ -1,15 +1,17 @@
 // Finds the innermost of many nested address ranges that covers an address.
 
-/// A fixed set of link-address ranges, each with a value. If several ranges cover an address, the range with the
+/// A fixed set of address ranges, each with a value. If several ranges cover an address, the range with the
 /// highest start counts. Among ranges with the same start, the shortest one counts. Among equal ranges, the last one in
 /// the list counts.
 ///
 /// The initialiser is O(n log n), and resolves all overlaps. A look-up is O(log n).
-struct AddressMap {
-  struct Entry {
+package struct AddressMap: Sendable {
+  package struct Entry {
     var start: UInt64
     var end: UInt64
     var value: Int
+
+    package init(start: UInt64, end: UInt64, value: Int) { (self.start, self.end, self.value) = (start, end, value) }
   }
 
   private var starts: [UInt64] = []
@@ -18,7 +20,12 @@ struct AddressMap {
 
   var isEmpty: Bool { starts.isEmpty }
 
-  init(_ entries: [Entry]) {
+  /// Disjoint ranges in order of address, each with the value that counts there.
+  package var parts: [(range: Range<UInt64>, value: Int)] {
+    values.indices.map { (starts[$0]..<ends[$0], values[$0]) }
+  }
+
+  package init(_ entries: [Entry]) {
     // Visit the ranges in order of their starts. The stack `open` has the ranges that cover the current position.
     let order = entries.indices.filter { entries[$0].start < entries[$0].end }.sorted {
       let (a, b) = (entries[$0], entries[$1])
@@ -56,7 +63,7 @@ struct AddressMap {
   }
 
   /// Returns the value of the innermost range that covers `address`; nil if there is none.
-  func value(at address: UInt64) -> Int? {
+  package func value(at address: UInt64) -> Int? {
     var low = 0
     var high = starts.count
     while low < high {

@@ -58,6 +58,12 @@ package struct DebugFileSearch: Hashable, Sendable {
     return paths
   }
 
+  /// Returns possible paths of the loaded image's own file. Its usual path comes first. The caller must check the build
+  /// ID. It must also check that the file is no debug file.
+  package func paths(ofImage path: String, buildID: [UInt8]) -> [String] {
+    [localPath(ofImage: path)] + paths(forBuildID: buildID) + paths(forImage: path)
+  }
+
   /// Returns possible paths of the file that a debug link names. `localPath` is the file that has the link. `imagePath`
   /// is the loaded image's path in the process.
   func paths(forDebugLink link: String, inFileAt localPath: String, ofImage imagePath: String) -> [String] {

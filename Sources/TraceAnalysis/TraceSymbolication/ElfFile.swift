@@ -124,6 +124,18 @@ package final class ElfFile {
     return found
   }
 
+  /// True if the file has the code of its loaded image. A file with only debug information has the headers of such
+  /// sections, but not their contents. O(sections)
+  package var hasCode: Bool {
+    var found = false
+    forEachSection { _, header, _ in
+      guard header.sh_flags & GElf_Xword(SHF_EXECINSTR) != 0 else { return true }
+      found = header.sh_type != SHT_NOBITS
+      return false
+    }
+    return found
+  }
+
   /// True if the file itself contains DWARF, not only an empty section for it.
   var hasDebugInformation: Bool {
     var found = false

@@ -91,35 +91,45 @@ package final class TableUnwinder {
   /// Returns the code addresses of a stopped thread's functions, innermost first, and the reason why the stack ends.
   /// The first address is the executing address, and the others are return addresses. O(frames · log entries).
   package func stack(_ registers: UnwindRegisters) -> (addresses: [UInt64], end: ThreadStack.End) {
+    let stack = frames(registers)
+    return (stack.frames.map(\.key.address.rawValue), stack.end)
+  }
+
+  /// Returns the frames of a stopped thread, innermost first, and the reason why the stack ends.
+  /// O(frames · log entries).
+  package func frames(_ registers: UnwindRegisters) -> (frames: [ThreadStack.Frame], end: ThreadStack.End) {
     work.beginStack()
     var registers = registers
-    var addresses: [UInt64] = []
+    var frames: [ThreadStack.Frame] = []
     // Whether the program counter is the executing address: in the innermost frame, and where a signal interrupted.
     var isExact = true
     var lowestStackPointer: UInt64 = 0
-    while addresses.count < Self.frameLimit {
-      guard let address = registers.programCounter else { return (addresses, .unsound) }
+    while frames.count < Self.frameLimit {
+      guard let address = registers.programCounter else { return (frames, .unsound) }
       guard let stackPointer = registers.stackPointer, isExact || stackPointer >= lowestStackPointer else {
-        return (addresses, .unsound)
+        return (frames, .unsound)
       }
       // Only the function that executes may have no memory on the stack. The handler of a signal may be on another one.
       lowestStackPointer = isExact ? stackPointer : stackPointer &+ 1
-      addresses.append(address)
+      frames.append(
+        ThreadStack.Frame(
+          key: FrameKey(address: RuntimeAddress(address), isExact: isExact, isAsync: false), stackPointer: stackPointer)
+      )
       do {
         let step = try step(&registers, isExact: isExact)
         // Refused reads look like unknown registers.
-        if work.isUsedUp { return (addresses, .unsound) }
+        if work.isUsedUp { return (frames, .unsound) }
         switch step {
         case .caller: isExact = false
         case .interrupted: isExact = true
-        case .none: return (addresses, .complete)
-        case .noRules: return (addresses, .noRules)
+        case .none: return (frames, .complete)
+        case .noRules: return (frames, .noRules)
         }
       } catch {
-        return (addresses, .unsound)
+        return (frames, .unsound)
       }
     }
-    return (addresses, .cut)
+    return (frames, .cut)
   }
 
   private enum Step {
@@ -136,8 +146,9 @@ package final class TableUnwinder {
     guard let counter = registers.programCounter else { throw UnwindFailure() }
     // A call may be the last instruction of its function.
     let address = isExact ? counter : counter &- 1
-    guard let code = code(at: address) else { return .noRules }
-    guard let rules = try rules(at: address, in: code, registers.processor, isExact: isExact) else { return .noRules }
+    guard let code = code(at: address),
+      let rules = try rules(at: address, in: code, registers.processor, isExact: isExact)
+    else { return isExact || !leaveHandler(&registers, at: counter) ? .noRules : .interrupted }
     let (row, returnRegister) = (rules.row, rules.returnRegister)
     if case .undefined = row[returnRegister] { return .none }
     let caller = try apply(row, registers)
@@ -176,6 +187,25 @@ package final class TableUnwinder {
     if known.count < Self.knownLimit { known[address] = rules }
     return rules
   }
+
+  /// Replaces the registers by the registers that a signal interrupted, if the code at the address returns from a
+  /// signal handler of arm64. The kernel's code has no unwind tables. Source: Linux 6.12,
+  /// arch/arm64/include/uapi/asm/sigcontext.h (sigcontext) and arch/arm64/kernel/vdso/sigreturn.S.
+  private func leaveHandler(_ registers: inout UnwindRegisters, at address: UInt64) -> Bool {
+    guard registers.processor == .arm64, let stackPointer = registers.stackPointer,
+      word(at: address) == Self.arm64SignalReturn
+    else { return false }
+    // x0 to x30, the stack pointer and the program counter.
+    for number in 0...32 as ClosedRange<UInt64> {
+      registers[number] = word(at: stackPointer &+ Self.arm64SavedRegisters &+ number &* 8)
+    }
+    return true
+  }
+
+  /// `mov x8, #139` (`rt_sigreturn`), then `svc #0`.
+  private static let arm64SignalReturn: UInt64 = 0xD400_0001_D280_1168
+  /// Bytes from a signal frame's start to the saved x0.
+  private static let arm64SavedRegisters: UInt64 = 312
 
   /// The bits of an address on arm64. The bits above may sign a return address.
   private static let arm64AddressBits: UInt64 = (1 << 48) - 1

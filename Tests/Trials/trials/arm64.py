@@ -20,6 +20,7 @@ from .processes import FailedCommand, must, run
 
 SOURCE = os.path.join(emulation.ROOT, "Tests", "Arm64", "cases.swift")
 PRODUCTS = (".build/release", ".build/quick/x86_64-unknown-linux-gnu/release")
+ARM64_PRODUCTS = tuple(f".build/arm64/{name}/aarch64-unknown-linux-gnu/release" for name in ("command", "quick"))
 OPTIMISATIONS = ("-O", "-Onone")
 RUNNING_SECONDS, TESTS_SECONDS = 120, 300
 

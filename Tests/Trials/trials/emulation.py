@@ -6,6 +6,7 @@ import hashlib
 import lzma
 import os
 import re
+import shlex
 import shutil
 import sys
 import tarfile
@@ -24,6 +25,7 @@ SWIFT = "usr/libexec/swift"
 RUNTIME = f"{SWIFT}/lib/swift/linux"
 LIBRARY_FOLDERS = ("usr/lib/aarch64-linux-gnu", "usr/lib", RUNTIME)
 COMPILING_SECONDS, BOOTING_SECONDS = 3600, 900
+MEGABYTES = 2048  # the memory of a machine, which also has its files
 
 
 class NotReady(Exception):
@@ -48,20 +50,31 @@ def compiler(root: str) -> list[str]:
     return [os.path.join(TOOLCHAIN, "clang"), "--target=aarch64-linux-gnu", f"--sysroot={root}"]
 
 
-def compile_swift(root: str, sources: list[str], product: str, options: list[str]) -> None:
-    """Compiles a program, unless that has been done with the same sources and options.
+# Swift 6.0's libswiftObservation.so refers to a function that no library has.
+LINK_WORDS = ("--allow-shlib-undefined", "--build-id", "-rpath", f"/{RUNTIME}")
 
-    The folder of the product has nothing else.
+
+def compile_swift(root: str, sources: list[str], product: str, options: list[str], is_static: bool = False) -> None:
+    """Compiles a program for arm64, unless that has been done with the same sources and options.
+
+    The folder of the product has nothing else. `is_static`: the program contains Swift's libraries.
     """
+    resources = f"{root}/{SWIFT}/lib/{'swift_static' if is_static else 'swift'}"
+    target = ["-target", "aarch64-unknown-linux-gnu", "-sdk", root, "-resource-dir", resources]
+    _compile(sources, product, [*options, *target], os.path.getmtime(resources))
+
+
+def compile_swift_here(sources: list[str], product: str, options: list[str]) -> None:
+    """Compiles a program for this machine's processor by the same version of Swift, as `compile_swift` does."""
+    _compile(sources, product, options, os.path.getmtime(os.path.join(compiler_root(), SWIFT)))
+
+
+def _compile(sources: list[str], product: str, options: list[str], compiler_time: float) -> None:
     directory, module = os.path.dirname(product), os.path.basename(product).replace("-", "_")
-    resources = f"{root}/{SWIFT}/lib/swift"
-    command = ["swiftc", "-g", "-j", str(os.cpu_count()), "-module-name", module, *options, *sources]
-    command += ["-target", "aarch64-unknown-linux-gnu", "-sdk", root, "-resource-dir", resources, "-use-ld=lld"]
-    # Swift 6.0's libswiftObservation.so refers to a function that no library has.
-    for word in ("--allow-shlib-undefined", "--build-id", "-rpath", f"/{RUNTIME}"):
-        command += ["-Xlinker", word]
+    command = ["swiftc", "-g", "-j", str(os.cpu_count()), "-module-name", module, *options, *sources, "-use-ld=lld"]
+    command += [word for each in LINK_WORDS for word in ("-Xlinker", each)]
     command += ["-o", product]
-    origin = hashlib.sha256(repr([command, os.path.getmtime(resources)]).encode())
+    origin = hashlib.sha256(repr([command, compiler_time]).encode())
     for path in sources:
         with open(path, "rb") as file:
             origin.update(file.read())
@@ -70,15 +83,24 @@ def compile_swift(root: str, sources: list[str], product: str, options: list[str
         with open(mark, encoding="utf-8") as file:
             if file.read() == origin.hexdigest():
                 return
-    say(f"compiling {module} with {' '.join(options)}")
+    say(f"compiling {product.removeprefix(WORK + os.sep)}")
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)
-    # The roots that the caller has chosen.
-    roots = {name: value for name, value in os.environ.items() if name.startswith("LEAKTRACE_ARM64_")}
-    tool = os.path.join(ROOT, "scripts", "arm64-swift")
-    must([tool, WORK, *command], limit=COMPILING_SECONDS, extra_environment=roots)
+    run_beside(WORK, [shlex.join(command)], COMPILING_SECONDS)
     with open(mark, "w", encoding="utf-8") as file:
         file.write(origin.hexdigest())
+
+
+def compiler_root() -> str:
+    """The root of Debian for this machine's processor, with the compiler."""
+    return os.path.realpath(os.environ.get("LEAKTRACE_ARM64_COMPILER") or os.path.join(WORK, "compiler"))
+
+
+def run_beside(scratch: str, lines: list[str], limit: int) -> None:
+    """Runs lines of bash in the root of the compiler, with this machine's processor. Raises FailedCommand."""
+    tool = os.path.join(ROOT, "scripts", "arm64-swift")
+    roots = {name: value for name, value in os.environ.items() if name.startswith("LEAKTRACE_ARM64_")}
+    must([tool, scratch, "/bin/bash", "-euc", "\n".join(lines)], limit=limit, extra_environment=roots)
 
 
 # --- running
@@ -90,6 +112,15 @@ def emulated(root: str, command: list[str], variables: dict[str, str] | None = N
     return [USER_EMULATOR, "-L", root, *values, *command]
 
 
+# Defines a function of bash: run STEM SECONDS COMMAND…
+RUN = """run() {{
+  local stem={answers}/$1 began=$EPOCHREALTIME status=0
+  timeout "$2" "${{@:3}}" >"$stem.out" 2>"$stem.err" </dev/null || status=$?
+  echo $status >"$stem.status"
+  echo $(((${{EPOCHREALTIME/./}} - ${{began/./}}) / 1000))e-3 >"$stem.seconds"
+  echo "$1: status $status"
+}}
+"""
 TOOLS = ("bash", "mount", "tar", "timeout", "sleep", "mkdir", "env")
 # The last file of the archive says that the machine has run everything.
 INIT = """#!/usr/bin/bash
@@ -102,14 +133,7 @@ mount -t tmpfs shm /dev/shm
 mkdir -p {answers}
 mount -t tmpfs answers {answers}
 cd {answers}
-# Usage: run STEM SECONDS COMMAND…
-run() {{
-  local stem={answers}/$1 began=$EPOCHREALTIME
-  timeout "$2" "${{@:3}}" >"$stem.out" 2>"$stem.err" </dev/null
-  echo $? >"$stem.status"
-  echo $(((${{EPOCHREALTIME/./}} - ${{began/./}}) / 1000))e-3 >"$stem.seconds"
-}}
-{commands}
+{run}{commands}
 echo yes >{answers}/complete
 port=/dev/vport0p1
 until [ -e $port ]; do sleep 0.1; done
@@ -214,14 +238,24 @@ def fetch_kernel(root: str, pages: int = 4) -> str:
 class Machine:
     """An emulated machine of arm64 with files of the root. A program keeps its path from this machine."""
 
-    def __init__(self, root: str, directory: str, *others: str) -> None:
-        """`others`: directories that are laid out as the root is, and are searched before it."""
+    def __init__(
+        self, root: str, directory: str, *others: str, tree: str | None = None, megabytes: int = MEGABYTES
+    ) -> None:
+        """`others`: directories that are laid out as the root is, and are searched before it.
+
+        `tree`: a root directory of Debian whose files the machine has from the start. Otherwise, it has few files.
+        """
         self._roots, self._directory, self._files = (*others, root), directory, os.path.join(directory, "files")
+        self._megabytes = megabytes
         shutil.rmtree(self._files, ignore_errors=True)
-        for name in ("usr/bin", "usr/lib", "proc", "sys", "dev", "tmp"):
-            os.makedirs(os.path.join(self._files, name))
-        for name in ("bin", "lib"):
-            os.symlink(f"usr/{name}", os.path.join(self._files, name))
+        if tree:
+            os.makedirs(directory, exist_ok=True)
+            must(["cp", "-a", tree, self._files])
+        else:
+            for name in ("usr/bin", "usr/lib", "proc", "sys", "dev", "tmp"):
+                os.makedirs(os.path.join(self._files, name))
+            for name in ("bin", "lib"):
+                os.symlink(f"usr/{name}", os.path.join(self._files, name))
         self.add_from_root("usr/lib/ld-linux-aarch64.so.1")
         for name in TOOLS:
             self.add_from_root(f"usr/bin/{name}")
@@ -243,13 +277,18 @@ class Machine:
     def _root_with(self, name: str) -> str | None:
         return next((root for root in self._roots if os.path.lexists(os.path.join(root, name))), None)
 
-    def add(self, original: str, name: str = "") -> None:
-        """Adds a file, and its libraries. The usual name is the path on this machine."""
+    def add(self, original: str, name: str = "", is_old: bool = False) -> None:
+        """Adds a file, and its libraries. The usual name is the path on this machine.
+
+        `is_old`: the file looks older than all others.
+        """
         copy = os.path.join(self._files, (name or original).lstrip("/"))
         if os.path.exists(copy):
             return
         os.makedirs(os.path.dirname(copy), exist_ok=True)
         shutil.copy(original, copy)
+        if is_old:
+            os.utime(copy, (1, 1))
         with open(copy, "rb") as file:
             if file.read(4) != b"\x7fELF":
                 return
@@ -265,11 +304,30 @@ class Machine:
             if found:
                 self.add_from_root(found)
 
-    def run(self, kernel: str, commands: list[str], answers: str) -> None:
-        """Boots, runs the lines of bash, and unpacks what they leave into the directory `answers`."""
+    def add_command(self, products: str) -> None:
+        """Adds the command for arm64 from a directory that scripts/build prints, with the recorder and the mirror."""
+        for file in ("leaktrace", "libleaktrace.so"):
+            self.add(os.path.join(products, file))
+        self.add_from_root(f"{RUNTIME}/libswiftRemoteMirror.so")
+        # The command looks for its libraries in the root, which has another path in the machine.
+        link = os.path.join(self._files, self._roots[-1].lstrip("/"))
+        os.makedirs(os.path.dirname(link), exist_ok=True)
+        os.symlink("/", link)
+
+    def add_all(self, directory: str, name: str) -> None:
+        """Adds a directory as it is, without libraries from elsewhere."""
+        copy = os.path.join(self._files, name.lstrip("/"))
+        os.makedirs(os.path.dirname(copy), exist_ok=True)
+        must(["cp", "-a", directory, copy])
+
+    def run(self, kernel: str, commands: list[str], answers: str, limit: int = BOOTING_SECONDS) -> None:
+        """Boots, runs the lines of bash, and unpacks what they leave into the directory `answers`.
+
+        `limit`: the seconds that the machine may run.
+        """
         init = os.path.join(self._files, "init")
         with open(init, "w", encoding="utf-8") as file:
-            file.write(INIT.format(answers=ANSWERS, commands="\n".join(commands)))
+            file.write(INIT.format(answers=ANSWERS, run=RUN.format(answers=ANSWERS), commands="\n".join(commands)))
         os.chmod(init, 0o755)
         disk, archive, console = (os.path.join(self._directory, name) for name in ("initrd", "answers.tar", "console"))
         names = must(["find", "."], directory=self._files)
@@ -277,13 +335,14 @@ class Machine:
         for path in (archive, console):
             with open(path, "wb"):
                 pass
-        command = ["qemu-system-aarch64", "-M", "virt", "-cpu", "max,pauth-impdef=on", "-smp", "2", "-m", "2048"]
+        command = ["qemu-system-aarch64", "-M", "virt", "-cpu", "max,pauth-impdef=on", "-smp", "2"]
+        command += ["-m", str(self._megabytes)]
         command += ["-nodefaults", "-display", "none", "-no-reboot", "-kernel", kernel, "-initrd", disk]
         command += ["-serial", f"file:{console}", "-append", "console=ttyAMA0 rdinit=/init quiet panic=-1"]
         command += ["-device", "virtio-serial-pci", "-chardev", f"file,id=answers,path={archive}"]
         command += ["-device", "virtserialport,nr=1,chardev=answers"]
         # The kernel ends with the first process, and the emulator with the kernel.
-        outcome = run(command, limit=BOOTING_SECONDS)
+        outcome = run(command, limit=limit)
         with contextlib.suppress(tarfile.TarError), tarfile.open(archive) as tar:
             tar.extractall(answers, filter="data")
         if not os.path.exists(os.path.join(answers, "complete")):

@@ -250,7 +250,7 @@ def install(root, release, method):
         where, removal = "/usr", root.command(["apt-get", "remove", "-y", "-q", "leaktrace"])
     elif method == "rpm":
         # The distribution has no database of RPM packages, so its glibc is no package that the dependency finds.
-        package = glob.glob(f"{release}/leaktrace-*.rpm")[0]
+        package = glob.glob(f"{release}/leaktrace-*.x86_64.rpm")[0]
         # Debian's rpm keeps its database in the user's home by default.
         rpm = ["rpm", "--root", root.path, "--dbpath", "/var/lib/rpm", "--nodeps"]
         must([*rpm, "--install", package], limit=120)

@@ -147,9 +147,9 @@ def end_session(leader):
     return tuple(sorted(set(left)))
 
 
-def run(situation, prefix, scratch, traces, seconds=None, visitor=None):
+def run(situation, prefix, scratch, traces, seconds=None, visitor=None, limit=RUN_SECONDS):
     """Runs a situation in an empty directory, behind the command `prefix`, for some seconds. `visitor` begins to visit
-    it."""
+    it. Ends it after `limit` seconds."""
     directory = tempfile.mkdtemp(dir=scratch)
     os.chmod(directory, 0o755)
     report = os.path.join(traces, os.path.basename(directory) + ".report")
@@ -167,7 +167,7 @@ def run(situation, prefix, scratch, traces, seconds=None, visitor=None):
     )
     visits = visitor(child.pid, directory, traces) if visitor else None
     try:
-        output, errors = child.communicate(timeout=RUN_SECONDS)
+        output, errors = child.communicate(timeout=limit)
         status = child.returncode
     except subprocess.TimeoutExpired:
         os.killpg(child.pid, signal.SIGKILL)
@@ -242,9 +242,9 @@ class Row:
 
 
 class Runner:
-    def __init__(self, products, scratch, light):
+    def __init__(self, products, scratch, light, limit=RUN_SECONDS):
         self._leaktrace = os.path.join(products, "leaktrace")
-        self._light = light
+        self._light, self._limit = light, limit
         self._directory = os.path.join(scratch, "directories")
         self._traces = os.path.join(scratch, "traces")
         for directory in (self._directory, self._traces):
@@ -267,7 +267,7 @@ class Runner:
         seconds = VISITED_SECONDS if mode in FORMS else None
 
         def alone():
-            return run(situation, self._untraced(), self._directory, self._traces, seconds)
+            return run(situation, self._untraced(), self._directory, self._traces, seconds, limit=self._limit)
 
         for _ in range(2):
             untraced = traced = alone()
@@ -291,9 +291,10 @@ class Runner:
             def visitor(process, directory, _):
                 return Visitor(self._leaktrace, mode, process, directory, traces)
 
-            return run(situation, self._untraced(), self._directory, self._traces, seconds, visitor)
+            places = (self._directory, self._traces)
+            return run(situation, self._untraced(), *places, seconds, visitor, limit=self._limit)
         command = self._traced(os.path.join(traces, "%n.%p.trace"), mode)
-        return run(situation, command, self._directory, self._traces)
+        return run(situation, command, self._directory, self._traces, limit=self._limit)
 
 
 def known():
@@ -438,6 +439,9 @@ def parse():
         default=os.path.join(ROOT, ".build", "survival"),
         help="where programs are built (default: .build/survival)",
     )
+    parser.add_argument(
+        "--limit", type=int, default=RUN_SECONDS, metavar="SECONDS", help="the time that a run may take"
+    )
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -462,7 +466,7 @@ def main():
     reasons, rows = [each for each in known() if options.light or not each.get("light")], []
     with tempfile.TemporaryDirectory(prefix="survival-") as scratch:
         os.chmod(scratch, 0o755)
-        runner = Runner(os.path.abspath(options.products), scratch, options.light)
+        runner = Runner(os.path.abspath(options.products), scratch, options.light, options.limit)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             for row in pool.map(lambda each: runner.row(*each), work):
                 judge(row, reasons)

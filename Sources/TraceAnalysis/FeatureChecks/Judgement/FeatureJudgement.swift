@@ -32,6 +32,8 @@ package struct FeatureJudgement {
 
   package init(_ facts: CheckedFacts) { self.facts = facts }
 
+  /// The names of supported processors, as `uname -m` prints them.
+  static let processors: Set<String> = ["x86_64", "aarch64"]
   /// Minor versions of glibc 2. The recorder was tested with all of them.
   package static let cLibraries = 31...43
   /// The amount of free space below which the check reports too little room. It is enough for about 200 million events.
@@ -65,9 +67,7 @@ package struct FeatureJudgement {
 
   private func systemObstacle(_ feature: Feature) -> Obstacle? {
     guard feature.needsRecorder || feature.needsTracing else { return nil }
-    // The recorder runs on arm64, too. Code that stops other processes does not.
-    let isSupported = machine.processor == "x86_64" || machine.processor == "aarch64" && !feature.needsTracing
-    if !isSupported { return .otherProcessor(machine.processor) }
+    if !Self.processors.contains(machine.processor) { return .otherProcessor(machine.processor) }
     // A checked process may be in a container with its own C library.
     if feature.needsRecorder, facts.target == nil {
       guard let version = machine.cLibrary else { return .cLibrary(nil) }

@@ -18,7 +18,7 @@ struct ObstacleWords {
 
   func text(_ obstacle: Obstacle) -> String {
     switch obstacle {
-    case .otherProcessor(let name): "this machine has another processor than x86-64 (\(name))"
+    case .otherProcessor(let name): "this machine's processor is neither x86-64 nor arm64 (\(name))"
     case .cLibrary(nil): "the C library here is not glibc"
     case .cLibrary(let minor?): "glibc 2.\(minor) is older than 2.31, the first that the recorder supports"
     case .recorderMissing(let searched): "libleaktrace.so is not in \(Self.list(searched))"
@@ -98,7 +98,7 @@ struct ObstacleWords {
     case .firstThreadEnded:
       "the first thread of \(process) has ended, and the kernel shows its memory by that one alone"
     case .kernelThread: "\(process) is a kernel thread"
-    case .otherMachine: "\(process) is not a 64-bit x86 program"
+    case .otherMachine: "\(process) is not \(Self.ownProgram)"
     case .traced(let tracer): "\(process) is traced by process \(tracer) already, and can have one tracer only"
     }
   }
@@ -134,9 +134,12 @@ struct ObstacleWords {
       return "its program is set-group-ID, and the loader ignores preloaded libraries there"
     case .privileged(.fileCapabilities):
       return "its program has file capabilities, and the loader ignores preloaded libraries there"
-    case .otherMachine, .notSixtyFourBit: return "its program is not a 64-bit x86 program"
+    case .otherMachine, .notSixtyFourBit: return "its program is not \(Self.ownProgram)"
     }
   }
+
+  /// The programs that this machine's leaktrace supports.
+  private static let ownProgram = "a 64-bit \(Processor.own == .arm64 ? "arm64" : "x86") program"
 
   // MARK: Conditions
 

@@ -24,7 +24,7 @@ struct RemedyWords {
     case .liftSecurityModule: securityModule
     case .hold: "leaktrace inspect --hold \(processID), which stops the process for about a second for each GiB"
     case .restartSystem, .recordInstead: "record the program from its start: leaktrace record -- PROGRAM"
-    case .otherMachine: "run the program on x86-64 with glibc 2.31 or later, and analyze its trace anywhere"
+    case .otherMachine: "run the program on x86-64 or arm64 with glibc 2.31 or later, and analyze its trace anywhere"
     case .installSwift: "export PATH=/path/to/swift/usr/bin:$PATH, with a toolchain that has libswiftRemoteMirror.so"
     case .attach: "record its calls of malloc instead: leaktrace attach \(processID)"
     case .snapshot: "use the recording that it has: leaktrace snapshot \(processID)"

@@ -4,6 +4,7 @@ import CHeapScan
 import PlatformRules
 import TextWriting
 import TraceReading
+import TraceSymbolication
 
 /// A piece of memory whose words keep their targets in use.
 package struct HeapRoot: Hashable, Sendable {
@@ -61,6 +62,9 @@ package struct HeapRoots: Sendable {
   package let roots: [HeapRoot]
   /// The executable and the libraries that were loaded when the snapshot was taken.
   package let images: [LoadedImage]
+  /// The image at each address. One image may lie in a gap of another one: the kernel puts its own image (vDSO) into
+  /// the loader's gap on arm64.
+  private let places: AddressMap
 
   private static let imagesWithoutInteriorPointers = RuleBook.shipped.table(.keepsBeginnings, by: .image)
 
@@ -79,28 +83,34 @@ package struct HeapRoots: Sendable {
     var roots: [HeapRoot] = []
     // Cut the ranges so that no two roots of a kind share memory, even in a corrupt trace. This limits how often each
     // word is read.
-    let imageRanges = Self.cutWhereTheyMeet(
-      self.images.map { $0.range.lowerBound.rawValue..<$0.range.upperBound.rawValue })
+    let imagePlaces = AddressMap(
+      self.images.enumerated().map {
+        AddressMap.Entry(
+          start: $0.element.range.lowerBound.rawValue, end: $0.element.range.upperBound.rawValue, value: $0.offset)
+      })
+    let imageParts = imagePlaces.parts
+    let rangesOfImages = Dictionary(grouping: imageParts, by: \.value)
+    places = imagePlaces
     for (index, one) in self.images.enumerated() {
       let name = fileName(ofPath: one.path)
       if name.hasPrefix("libleaktrace") { continue }
       roots.append(
         HeapRoot(
-          kind: .global(image: index), ranges: [imageRanges[index]],
+          kind: .global(image: index), ranges: rangesOfImages[index, default: []].map(\.range),
           acceptsInterior: !Self.imagesWithoutInteriorPointers.matches(name)))
     }
     let regions = snapshot.regions
     var stackRegions: Set<UInt64> = []
     let loaded = self.images
     let code: (UInt64) -> WaitingCode = { address in
-      Self.image(at: address, loaded).map { waitingCode(address, $0) } ?? .other
+      imagePlaces.value(at: address).map { waitingCode(address, loaded[$0]) } ?? .other
     }
     let threadBlocks = ThreadBlocks(snapshot, image: image)
-    let places = snapshot.threads.map { Self.places(of: $0, in: snapshot, threadBlocks) }
-    let stacks = Self.cutWhereTheyMeet(places.map { $0.stack ?? 0..<0 })
-    let threadLocals = Self.cutWhereTheyMeet(places.map { $0.threadLocal ?? 0..<0 })
+    let placesOfThreads = snapshot.threads.map { Self.places(of: $0, in: snapshot, threadBlocks) }
+    let stacks = Self.cutWhereTheyMeet(placesOfThreads.map { $0.stack ?? 0..<0 })
+    let threadLocals = Self.cutWhereTheyMeet(placesOfThreads.map { $0.threadLocal ?? 0..<0 })
     for (index, thread) in snapshot.threads.enumerated() {
-      if let pointer = thread.stackPointer, let region = places[index].stackRegion {
+      if let pointer = thread.stackPointer, let region = placesOfThreads[index].stackRegion {
         stackRegions.insert(region.range.lowerBound)
         let stack = stacks[index]
         let lowest = max(stack.lowerBound, min(pointer, stack.upperBound))
@@ -120,21 +130,21 @@ package struct HeapRoots: Sendable {
               kind: .registers(thread: index), ranges: [], values: thread.registers, isBetweenWork: isBetweenWork))
         }
       }
-      if places[index].threadLocal != nil {
+      if placesOfThreads[index].threadLocal != nil {
         roots.append(HeapRoot(kind: .threadLocal(thread: index), ranges: [threadLocals[index]]))
       }
     }
     // Several threads may have their stacks in one mapping of the program. The program owns the memory above the last
     // stack.
     var stackEnds: [UInt64: UInt64] = [:]
-    for (thread, place) in zip(snapshot.threads, places) {
+    for (thread, place) in zip(snapshot.threads, placesOfThreads) {
       guard let region = place.stackRegion, stackRegions.contains(region.range.lowerBound) else { continue }
       let isOnIt = thread.threadPointer > (thread.stackPointer ?? .max) && region.range.contains(thread.threadPointer)
       let end = isOnIt ? threadBlocks.stackEnd(thread.threadPointer) : region.range.upperBound
       stackEnds[region.range.lowerBound] = max(stackEnds[region.range.lowerBound] ?? 0, end)
     }
     var mappings = OwnMappings(
-      heap: heap, image: image, imageRanges: Self.joined(imageRanges),
+      heap: heap, image: image, imageRanges: imageParts.map(\.range),
       controlBlocks: Set(snapshot.threads.map(\.threadPointer)), threadBlocks: threadBlocks,
       isFrozen: snapshot.isFrozen)
     var mapped: [Range<UInt64>] = []
@@ -209,7 +219,8 @@ package struct HeapRoots: Sendable {
   /// Returns whether an address lies in a loaded image.
   package func isImage(_ address: UInt64) -> Bool { image(at: address) != nil }
 
-  package func image(at address: UInt64) -> LoadedImage? { Self.image(at: address, images) }
+  /// Returns the loaded image at an address. O(log images)
+  package func image(at address: UInt64) -> LoadedImage? { places.value(at: address).map { images[$0] } }
 
   /// Returns the address ranges of a thread's stack and of its thread-local variables.
   private static func places(
@@ -250,11 +261,6 @@ package struct HeapRoots: Sendable {
     return result
   }
 
-  /// Sorts disjoint ranges by address, and leaves out empty ranges.
-  private static func joined(_ ranges: [Range<UInt64>]) -> [Range<UInt64>] {
-    ranges.filter { !$0.isEmpty }.sorted { $0.lowerBound < $1.lowerBound }
-  }
-
   /// Returns whether a range overlaps one of `others`, which are disjoint and in order of address. Logarithmic.
   private static func touches(_ range: Range<UInt64>, _ others: [Range<UInt64>]) -> Bool {
     var low = 0
@@ -264,17 +270,6 @@ package struct HeapRoots: Sendable {
       if others[middle].upperBound <= range.lowerBound { low = middle + 1 } else { high = middle }
     }
     return low < others.count && others[low].lowerBound < range.upperBound
-  }
-
-  /// Returns the loaded image at an address. `images` must be in order of address.
-  private static func image(at address: UInt64, _ images: [LoadedImage]) -> LoadedImage? {
-    var low = 0
-    var high = images.count
-    while low < high {
-      let middle = (low + high) / 2
-      if images[middle].range.upperBound.rawValue <= address { low = middle + 1 } else { high = middle }
-    }
-    return low < images.count && images[low].range.contains(RuntimeAddress(address)) ? images[low] : nil
   }
 
   /// Returns whether a thread waits for work in a pool. Such a thread runs no code of the program, so the words on its

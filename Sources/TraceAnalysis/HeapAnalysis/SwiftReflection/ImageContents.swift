@@ -61,9 +61,7 @@ package final class ImageContents {
   /// Returns the image's own file. A file with only debug information is not accepted.
   private static func file(of image: LoadedImage, search: DebugFileSearch, access: any SymbolFileAccess) -> ElfFile? {
     var tried: Set<String> = []
-    let candidates =
-      [search.localPath(ofImage: image.path)] + search.paths(forBuildID: image.buildID)
-      + search.paths(forImage: image.path)
+    let candidates = search.paths(ofImage: image.path, buildID: image.buildID)
     func file(at path: String) -> ElfFile? {
       guard let contents = try? access.contents(ofFile: path), let file = try? ElfFile(path: path, contents: contents),
         image.buildID.isEmpty || file.buildID == image.buildID, file.hasCode
@@ -127,17 +125,5 @@ extension ElfFile {
     let all = UnsafeRawBufferPointer(contents.bytes)
     guard count <= UInt64(all.count), offset <= UInt64(all.count) - count else { return nil }
     return UnsafeRawBufferPointer(rebasing: all[Int(offset)..<Int(offset + count)])
-  }
-
-  /// True if the file has the code of its loaded image. A file with only debug information has the headers of such
-  /// sections, but not their contents.
-  fileprivate var hasCode: Bool {
-    var found = false
-    forEachSection { _, header, _ in
-      guard header.sh_flags & GElf_Xword(SHF_EXECINSTR) != 0 else { return true }
-      found = header.sh_type != SHT_NOBITS
-      return false
-    }
-    return found
   }
 }

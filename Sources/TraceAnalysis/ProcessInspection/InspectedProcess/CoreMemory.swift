@@ -34,15 +34,17 @@ package final class CoreMemory: ProcessMemory {
   private let substitutes: [String: ImageSubstitute]
 
   /// - Parameters:
-  ///   - files: Finds the mapped files.
+  ///   - search: The places where the mapped files may be.
+  ///   - files: Reads the mapped files.
   ///   - directory: A compressed core is unpacked here, into a file without a name.
   package convenience init(
-    path: String, files: any SymbolFileAccess = LocalSymbolFiles(), unpackingIn directory: String = "/tmp"
+    path: String, search: DebugFileSearch = DebugFileSearch(), files: any SymbolFileAccess = LocalSymbolFiles(),
+    unpackingIn directory: String = "/tmp"
   ) throws(InspectionError) {
-    try self.init(CoreFile(path: path, unpackingIn: directory), files: files)
+    try self.init(CoreFile(path: path, unpackingIn: directory), search, files: files)
   }
 
-  private init(_ core: CoreFile, files access: any SymbolFileAccess) {
+  private init(_ core: CoreFile, _ search: DebugFileSearch, files access: any SymbolFileAccess) {
     self.core = core
     threads = core.threads
     var mappings: [MemoryMapping] = []
@@ -89,7 +91,7 @@ package final class CoreMemory: ProcessMemory {
     }
     for (path, head) in heads {
       let header = Self.knownBytes(of: core, at: head, count: InspectionLimits.imageHeaderBytes)
-      substitutes[path] = ImageSubstitute(path: path, header: header, pageSize: core.pageSize, access)
+      substitutes[path] = ImageSubstitute(path: path, header: header, pageSize: core.pageSize, search, access)
     }
     self.substitutes = substitutes
     // Debuggers leave out code that the file on disk has, and do not record the protection of that code.

@@ -4,8 +4,7 @@ import CElfutils
 import TraceReading
 import TraceSymbolication
 
-/// The present file at a mapped file's path. It is used only if its build ID proves that it is the file that was
-/// mapped.
+/// The file that was mapped, or a copy of it. A file is used only if its build ID proves that it has the same contents.
 struct ImageSubstitute {
   private let contents: SymbolFileContents
   /// Ranges of offsets in the file that the loader maps as code.
@@ -14,15 +13,25 @@ struct ImageSubstitute {
   /// Returns nil if there is no such file, or no proof that it is the file that was mapped.
   ///
   /// - Parameters:
+  ///   - path: The path of the file in the process.
   ///   - header: The first bytes of the mapping, from the core.
   ///   - pageSize: Bytes of a page of the process.
-  init?(path: String, header: [UInt8], pageSize: UInt64, _ files: any SymbolFileAccess) {
+  ///   - search: The places where the file may be.
+  init?(path: String, header: [UInt8], pageSize: UInt64, _ search: DebugFileSearch, _ files: any SymbolFileAccess) {
     let mapped = Self.buildID(header: header)
-    guard !mapped.isEmpty, let contents = try? files.contents(ofFile: path),
-      let file = try? ElfFile(path: path, contents: contents), file.buildID == mapped
-    else { return nil }
-    self.contents = contents
-    code = Self.codeRanges(contents, page: pageSize)
+    guard !mapped.isEmpty else { return nil }
+    let usual = search.localPath(ofImage: path)
+    for candidate in search.paths(ofImage: path, buildID: mapped) {
+      // A debug file has the same build ID, but lacks the contents. No debug file is at the image's usual path.
+      guard let contents = try? files.contents(ofFile: candidate),
+        let file = try? ElfFile(path: candidate, contents: contents), file.buildID == mapped,
+        candidate == usual || file.hasCode
+      else { continue }
+      self.contents = contents
+      code = Self.codeRanges(contents, page: pageSize)
+      return
+    }
+    return nil
   }
 
   /// Returns whether the loader maps the page at this offset of the file as code.

@@ -3,17 +3,21 @@
 import Glibc
 import TextWriting
 import TraceReading
+import TraceSymbolication
 
 /// Inspects the target of a command line.
 package enum Inspection {
   /// - Parameters:
   ///   - target: The number of a process; anything else is the path of a core file.
   ///   - holds: If true, the process is stopped while it is read, and no copy of it is made.
+  ///   - search: The places where the files of a core's images may be. A process has its own files.
   ///   - path: The path of the trace; must not exist yet.
-  package static func inspect(_ target: String, holds: Bool, to path: String) throws -> InspectionSummary {
+  package static func inspect(
+    _ target: String, holds: Bool, search: DebugFileSearch = DebugFileSearch(), to path: String
+  ) throws -> InspectionSummary {
     if let process = Int32(target), process > 0 { return try inspect(process: process, holds: holds, to: path) }
     let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-    let core = try CoreMemory(path: target, unpackingIn: directory)
+    let core = try CoreMemory(path: target, search: search, unpackingIn: directory)
     var facts = InspectedFacts()
     facts.processID = UInt32(bitPattern: core.processID)
     facts.parentProcessID = UInt32(bitPattern: core.parentProcessID)
@@ -73,7 +77,7 @@ extension CoreMemory {
     }
     for path in missingFiles.prefix(Self.toldFiles) {
       remarks.append(
-        "the core file lacks the contents of \(path), and no file with the same build ID is here: references from it do not count"
+        "the core file lacks the contents of \(path), and no file with the same build ID was found: references from it do not count. Give the directory of the process's files with --sysroot"
       )
     }
     if missingFiles.count > Self.toldFiles {

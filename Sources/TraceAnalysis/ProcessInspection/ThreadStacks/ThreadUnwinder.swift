@@ -5,13 +5,21 @@ import TraceSymbolication
 
 /// Unwinds threads with the unwind tables of the loaded images in memory, so it needs no file.
 ///
-/// For one thread at a time.
+/// libunwind unwinds stacks of this machine's processor. `TableUnwinder` unwinds stacks of the other processor. For one
+/// thread at a time.
 final class ThreadUnwinder {
-  private let unwinder: StackUnwinder
+  private enum Method {
+    case libunwind(StackUnwinder)
+    case tables(TableUnwinder)
+  }
+
+  private let method: Method
   private let memory: any ProcessMemory
 
-  /// - Parameter memory: This object keeps the memory and its bytes alive.
-  init(_ memory: any ProcessMemory, images: [MappedImage]) {
+  /// - Parameters:
+  ///   - memory: This object keeps the memory and its bytes alive.
+  ///   - usesTables: whether `TableUnwinder` unwinds the stacks. It can unwind stacks of either processor.
+  init(_ memory: any ProcessMemory, images: [MappedImage], usesTables: Bool? = nil) {
     self.memory = memory
     let codes = images.compactMap { image in
       image.unwindTable.map {
@@ -20,27 +28,33 @@ final class ThreadUnwinder {
           range: range.lowerBound.rawValue..<range.upperBound.rawValue, unwindTable: $0)
       }
     }
-    unwinder = StackUnwinder(codes, memory.unwoundMemory, processor: memory.processor)
+    method =
+      usesTables ?? (memory.processor != .own)
+      ? .tables(TableUnwinder(codes) { memory.read($0, into: $1) == $1.count })
+      : .libunwind(StackUnwinder(codes, memory.unwoundMemory, processor: memory.processor))
   }
 
   /// Returns the stack of a thread. It has no frames if they are not known.
   func stack(of thread: InspectedThread) -> ThreadStack {
     var stack = ThreadStack(osThread: UInt64(UInt32(bitPattern: thread.threadID)))
     (stack.ownNumber, stack.name, stack.activity) = (thread.ownNumber, thread.name, thread.stackActivity)
-    if let registers = thread.unwindRegisters { (stack.frames, stack.end) = unwinder.stack(registers) }
+    // Nil if the registers are not known.
+    guard let values = thread.dwarfRegisters else { return stack }
+    switch method {
+    case .libunwind(let unwinder):
+      var registers = StackUnwinder.Registers()
+      for (number, value) in values.enumerated() { registers[number] = value }
+      (stack.frames, stack.end) = unwinder.stack(registers)
+    case .tables(let unwinder):
+      var registers = UnwindRegisters(thread.processor)
+      for (number, value) in values.enumerated() { registers[UInt64(number)] = value }
+      (stack.frames, stack.end) = unwinder.frames(registers)
+    }
     return stack
   }
 }
 
 extension InspectedThread {
-  /// All registers; nil if they are not known.
-  fileprivate var unwindRegisters: StackUnwinder.Registers? {
-    dwarfRegisters.map { values in
-      var found = StackUnwinder.Registers()
-      for (number, value) in values.enumerated() { found[number] = value }
-      return found
-    }
-  }
 
   fileprivate var stackActivity: ThreadStack.Activity {
     switch activity {
