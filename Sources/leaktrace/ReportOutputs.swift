@@ -91,11 +91,11 @@ struct ReportOutputs: ParsableArguments {
 }
 
 extension ReportOutputs {
-  /// Writes a report in all requested formats to all destinations. `style`: the style of standard output. Lines in
-  /// files have at most 100 columns.
-  func deliver(style: TextStyle, _ render: (ReportFormat, TextStyle) -> String) throws {
-    try ObjectQuestion.show(render(format, style), called: "the report")
-    try Self.write(write) { render($0, TextStyle(width: 100)) }
+  /// Writes a report in all requested formats to all destinations. `style`: the style of standard output. `file`: the
+  /// file that replaces standard output; nil for none. Lines in files have at most 100 columns.
+  func deliver(style: TextStyle, to file: String? = nil, _ render: (ReportFormat, TextStyle) -> String) throws {
+    if file == nil { try ObjectQuestion.show(render(format, style), called: "the report") }
+    try Self.write(write + (file.map { [ReportFile(format, $0)] } ?? [])) { render($0, TextStyle(width: 100)) }
   }
 
   /// Writes files. Renders each format once. Tries all files before it throws.
