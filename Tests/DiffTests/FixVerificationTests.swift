@@ -94,6 +94,22 @@ import Testing
       try gap(build(20, 20), build(0, 0)) == .notAllocated(type: "Screen", function: "show()"))
   }
 
+  @Test func memoryWithoutATypeMatchesItsAllocatingFunction() throws {
+    let way = ["read()", "main"]
+    func build(_ operations: [String], lost: Int) -> RunDigest {
+      var digest = RunDigest.make { run in
+        run.site("App.Note", way, blocks: 9)
+        for operation in operations { run.site(operation, way, blocks: 5) }
+        if lost > 0 { run.lostMemory(way, instances: lost, sampled: lost) }
+      }
+      digest.have(way)
+      return digest
+    }
+    let old = build(["malloc", "calloc"], lost: 5)
+    #expect(try gap(old, build(["calloc"], lost: 0)) == .notAllocated(type: "malloc", function: "read()"))
+    #expect(try answers(old, [build(["malloc", "calloc"], lost: 0)]) == [.gone])
+  }
+
   @Test func objectsFromOtherCallersProveNothing() throws {
     let old = Self.run(made: 20, leaked: 20)
     // The new build still has the caller `open()`.

@@ -2,6 +2,7 @@
 
 import HeapAnalysis
 import LeakDetection
+import TraceReading
 import TraceSymbolication
 
 /// Finds the allocation sites of old findings in the new runs.
@@ -102,16 +103,22 @@ struct SiteExercise {
 
   /// Returns the old sites with exactly the finding's stack and type.
   private func candidates(_ site: Site) -> [Int] {
-    (oldByFunctions[site.functions] ?? []).filter { isOfType(site, oldSites[$0].type, isOld: true) }
+    (oldByFunctions[site.functions] ?? []).filter { isOfType(site, oldSites[$0], isOld: true) }
   }
 
-  /// Returns whether the objects of a finding may have been allocated as blocks of this type. Only the blocks of
-  /// objects and closures have their own types.
-  private func isOfType(_ site: Site, _ type: Int32, isOld: Bool) -> Bool {
-    switch site.kind {
-    case .object, .error: type == (isOld ? site.type : vocabulary.current(site.type))
-    case .closure, .box: vocabulary.name(type).hasPrefix("closure context or box")
-    case .task, .sideTable, .array, .dictionary, .set, .malloc: true
+  /// Returns whether the objects of a finding may have been allocated at this site. A site of the same stack with
+  /// another type shows that the function ran, but not that it made such objects.
+  private func isOfType(_ site: Site, _ entry: ComparedSites.Entry, isOld: Bool) -> Bool {
+    let name = vocabulary.name(entry.type)
+    return switch site.kind {
+    case .object, .error: entry.type == (isOld ? site.type : vocabulary.current(site.type))
+    case .closure, .box: name.hasPrefix("closure context or box")
+    case .array: name.contains("ArrayStorage")
+    case .dictionary: name.contains("DictionaryStorage")
+    case .set: name.contains("SetStorage")
+    case .malloc: name == site.typeName || name == QueueLinks.name
+    // The runtime allocates these without a type.
+    case .task, .sideTable: vocabulary.name(entry.operation) != Operation.object.name
     }
   }
 
@@ -123,7 +130,7 @@ struct SiteExercise {
     let sameFunction = others.contains { newSites[$0].totals[run].allocatedBlocks > 0 }
     others.formUnion(candidates(site).compactMap { partners[$0] })
     let made = others.sorted().filter {
-      newSites[$0].totals[run].allocatedBlocks > 0 && isOfType(site, newSites[$0].type, isOld: false)
+      newSites[$0].totals[run].allocatedBlocks > 0 && isOfType(site, newSites[$0], isOld: false)
     }
     var blocks: UInt64 = 0
     var missing: String?

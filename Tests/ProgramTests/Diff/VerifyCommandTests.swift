@@ -63,6 +63,22 @@ import Testing
     #expect(new.answers == ["gone", "new"] && new.status == 1)
   }
 
+  @Test(
+    "Builds with changed names and sources",
+    arguments: [
+      ("leak-fixed", ["gone", "gone"]), ("renamed-and-fixed", ["gone"]), ("fixed-and-introduced", ["gone", "new"]),
+      ("renamed-and-worse", ["worse"]), ("function-split", ["same"]), ("leak-copied", ["same", "new"]),
+    ])
+  func pairsOfBuilds(pair: String, answers: [String]) throws {
+    let recordings = try PairRecordings(PairCase.read(pair), .optimised)
+    let old = try recordings.trace(.before, [], number: 0)
+    let new = try recordings.trace(.after, [], number: 0)
+    let outcome = try Command([BuildProducts.leaktrace, "verify", "--format", "json", old, new]).run()
+    let document = try JSONDecoder().decode(Document.self, from: Data(outcome.output.utf8))
+    #expect(document.fixes.map(\.answer) + document.newFindings.map { _ in "new" } == answers)
+    #expect(outcome.end == .exit(answers.allSatisfy { $0 == "gone" } ? 0 : 1))
+  }
+
   @Test func repeatedRunsTellFlakyFromFixed() throws {
     let shop = try Shop()
     let old = try shop.record("20 20")
