@@ -129,6 +129,7 @@ struct DiffCommand: LeakSearchingCommand {
       case .sarif: document.sarif()
       case .junit: document.junit()
       case .codequality: document.codeQuality()
+      case .briefJSON: outputs.brief(document, [])
       }
     }
     var status = gates.contains(where: \.hasFailed) ? ExitStatus.worst(digests.status, .findings) : digests.status

@@ -72,8 +72,9 @@ struct FixAnswers {
 
   /// Throws if the outputs have a format without answers.
   static func validate(_ outputs: ReportOutputs, option: String) throws {
-    for format in [outputs.format] + outputs.write.map(\.format) where ![.text, .json, .markdown].contains(format) {
-      throw ValidationError("\(option) writes text, json and markdown, not \(format.rawValue).")
+    for format in [outputs.format] + outputs.write.map(\.format)
+    where ![.text, .json, .markdown, .briefJSON].contains(format) {
+      throw ValidationError("\(option) writes text, json, markdown and brief-json, not \(format.rawValue).")
     }
   }
 
@@ -83,6 +84,7 @@ struct FixAnswers {
       switch format {
       case .json: FixJSON.text(report)
       case .markdown: FixMarkdown.text(report)
+      case .briefJSON: BriefReport.verification(report, size: outputs.briefSize.bytes).compactText + "\n"
       default: FixText(style: style).text(report)
       }
     }

@@ -20,7 +20,8 @@ struct Leaktrace: ParsableCommand {
       ReportCommand.self, WhyCommand.self, HistoryCommand.self, InspectCommand.self, WatchCommand.self,
       DiffCommand.self, VerifyCommand.self, DigestCommand.self, ExportCommand.self,
       QueryCommand.self, NamesCommand.self, DumpCommand.self, PauseCommand.self, ResumeCommand.self,
-      SnapshotCommand.self, SnapshotsCommand.self, PsCommand.self, DoctorCommand.self, DoctorChildCommand.self,
+      SnapshotCommand.self, SnapshotsCommand.self, PsCommand.self, McpCommand.self, DoctorCommand.self,
+      DoctorChildCommand.self,
       ScopeReportCommand.self,
     ])
 

@@ -31,7 +31,7 @@ package enum FixJSON {
     ])
   }
 
-  private static func conclusion(_ report: FixReport) -> String {
+  static func conclusion(_ report: FixReport) -> String {
     if report.hasFailed { return "notFixed" }
     if !report.unjudged.isEmpty { return "notJudged" }
     return report.isUndecided ? "notProven" : "fixed"

@@ -49,6 +49,7 @@ FOLDERS = (
     "Replay",
     "Format",
     "Memory",
+    "AgentProtocol",
     "TextWriting",
 )
 
