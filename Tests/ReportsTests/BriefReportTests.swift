@@ -130,7 +130,7 @@ import TraceTestSupport
     func collect(_ value: Any) {
       for (name, value) in value as? [String: Any] ?? [:] {
         names.insert(name)
-        // The arguments are those of a tool.
+        // The names of arguments are documented with the tools.
         if name != "arguments" { collect(value) }
       }
       for value in value as? [Any] ?? [] { collect(value) }
