@@ -10,7 +10,7 @@ let detection = symbolication + ["HeapAnalysis", "LeakDetection"]
 let analysis =
   detection + [
     "Wording", "AllocationReports", "LeakGates", "RunDiff", "TraceRecording", "TraceReports", "TraceExports",
-    "TraceDatabase", "PageReports", "ProcessInspection", "ProcessAttachment", "FeatureChecks",
+    "TraceDatabase", "PageReports", "ProcessInspection", "ProcessAttachment", "FeatureChecks", "AgentProtocol",
   ]
 let testSupport: [Target.Dependency] = ["TraceTestSupport", "TestRequirements"]
 
@@ -79,6 +79,10 @@ let package = Package(
 
     // Text, JSON, Markdown and tables, without knowledge of traces.
     .target(name: "TextWriting", path: "Sources/TraceAnalysis/TextWriting", exclude: ["README.md"]),
+    // The protocol of tools for agents, without knowledge of traces.
+    .target(
+      name: "AgentProtocol", dependencies: ["TextWriting"], path: "Sources/TraceAnalysis/AgentProtocol",
+      exclude: ["README.md"]),
     // The layers of the analysis, from the bottom; each sees the declarations of those below it that are `package`.
     // All that happens once an event stands in one module, whose generic code is specialised.
     .target(
@@ -253,6 +257,7 @@ let package = Package(
     .testTarget(
       name: "SymbolicationTests",
       dependencies: symbolication + ["HeapAnalysis", "CSandboxedChild"]),
+    .testTarget(name: "AgentProtocolTests", dependencies: ["TextWriting", "AgentProtocol"] + testSupport),
     .testTarget(name: "PlatformRulesTests", dependencies: ["PlatformRules"]),
     .testTarget(
       name: "SwiftReflectionTests",

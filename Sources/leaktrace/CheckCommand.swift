@@ -17,12 +17,22 @@ struct CheckCommand: LeakSearchingCommand {
       'leaktrace check -- swift test' judges the test processes. With any other command, check judges that program and the programs it \
       starts, except programs of the toolchain and the system; --only selects by name.
 
+      With --against, check prints the answers of 'leaktrace verify' in place of the report and the gates, and ends with their status: 0, 1, 2 or 7.
+
       Exit status: the program's own, if that is not 0, or its signal; then the --until command's status. Otherwise 0 no gate failed, 1 a gate \
       failed, 3 nothing is known about leaks (no trace, or no heap image), 4 a trace is damaged, 5 a report could not be written, \
-      6 some of an --untrusted trace was refused, 64 wrong usage; 125, 126 and 127 the program could not be run.
+      6 some of an --untrusted trace was refused, 7 with --against: a leak was not exercised, 64 wrong usage; 125, 126 and 127 the program could not be run.
       """)
 
   @OptionGroup(title: "Gates") var gateOptions: GateOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Say for each leak of this old run whether it is gone: a trace, a directory of traces, or a digest.",
+      valueName: "run"), completion: .file())
+  var against: String?
+
+  @OptionGroup var asked: AskedFindings
 
   @OptionGroup var outputs: ReportOutputs
 
@@ -106,13 +116,22 @@ struct CheckCommand: LeakSearchingCommand {
     }
     if stopTimeout != nil, until == nil { throw ValidationError("--stop-timeout needs --until.") }
     try repeatSignal?.validateAsRoundSignal(besides: nil)
-    try outputs.validate(besides: [gateOptions.baseline, report])
+    if against != nil {
+      if !gateOptions.failOn.isEmpty || gateOptions.baseline != nil {
+        throw ValidationError("--against replaces the gates: leave out --fail-on and --baseline.")
+      }
+      try FixAnswers.validate(outputs, option: "check --against")
+    } else if !asked.fingerprints.isEmpty {
+      throw ValidationError("--finding needs --against.")
+    }
+    try outputs.validate(besides: [gateOptions.baseline, report, against])
   }
 
   func run() throws {
     // Report errors of the command line before the program runs.
     let search = try LeakSearch(self)
     let gatekeeper = try Gatekeeper(gateOptions, subject: .analysis, standard: ["new-leaks", "worse", "library-leaks"])
+    var fixes = try against.map { try FixCheck(self, against: $0, search) }
     let directory: TraceDirectory
     do throws(TraceDirectory.Failure) {
       directory = try TraceDirectory(kept: keep)
@@ -126,10 +145,14 @@ struct CheckCommand: LeakSearchingCommand {
     let failure = ProgramFailure(recorded.waitStatus, companion: companion)
     if let failure { complain(failure.explanation) }
     for problem in recorded.summary.problems where !recorded.traces.isEmpty { complain("warning: \(problem)") }
-    var judgement = CheckJudgement(self, search, gatekeeper)
     let status: ExitStatus
     do {
-      status = try judgement.judge(recorded, processes, failure, companion?.programStop)
+      if fixes != nil {
+        status = try fixes!.judge(recorded, processes, failure)
+      } else {
+        var judgement = CheckJudgement(self, search, gatekeeper)
+        status = try judgement.judge(recorded, processes, failure, companion?.programStop)
+      }
     } catch let code as ExitCode {
       status = ExitStatus(rawValue: code.rawValue) ?? .outputFailed
     }

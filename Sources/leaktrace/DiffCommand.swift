@@ -107,17 +107,7 @@ struct DiffCommand: LeakSearchingCommand {
         old: old, new: new, unit: per?.unit ?? .run, tolerance: tolerance.map { FigureTolerance(part: $0.value) },
         isUntrusted: reading.untrusted)
     } catch {
-      switch error {
-      case .scopeMissing(let name, let path, let known):
-        let has = known.isEmpty ? "it has none" : "it has \(known.map { "'\($0)'" }.joined(separator: ", "))"
-        complain(
-          "\(path) has no run of a scope '\(name)'; \(has). Mark one with LeakTrace.scope(\"\(name)\"), or use --per events."
-        )
-      case .tooManyFunctions(let path):
-        complain(
-          "\(path) cannot be compared: the stacks of its sites have more functions than a run with so many sites may have."
-        )
-      }
+      complain(error.explanation)
       throw ExitStatus.unreadable.code
     }
     let gates = gatekeeper.close(&report)
@@ -139,6 +129,7 @@ struct DiffCommand: LeakSearchingCommand {
       case .sarif: document.sarif()
       case .junit: document.junit()
       case .codequality: document.codeQuality()
+      case .briefJSON: outputs.brief(document, [])
       }
     }
     var status = gates.contains(where: \.hasFailed) ? ExitStatus.worst(digests.status, .findings) : digests.status

@@ -16,6 +16,7 @@ import TraceAnalysis
 /// | 4 | done, but a trace is damaged or cut short: the result covers its readable part |
 /// | 5 | the result could not be written |
 /// | 6 | done, but a stranger's trace (`--untrusted`) asked for more work than its size allows |
+/// | 7 | done; nothing is wrong, but no run shows that a finding is gone (`verify`, `check --against`) |
 /// | 64 | the command line is wrong |
 ///
 /// If several apply, `worst` chooses the gravest. Status 1 means that everything was read and a gate failed, so an
@@ -33,6 +34,7 @@ enum ExitStatus: Int32 {
   case damaged = 4
   case outputFailed = 5
   case refused = 6
+  case unproven = 7
   case usage = 64
 
   /// The status after a trace with these faults was read.
@@ -46,7 +48,7 @@ enum ExitStatus: Int32 {
   /// Returns the graver of two statuses. An unreadable trace outweighs a damaged one.
   static func worst(_ a: ExitStatus, _ b: ExitStatus) -> ExitStatus {
     let byGravity: [ExitStatus] = [
-      .outputFailed, .usage, .unreadable, .refused, .damaged, .notFound, .findings, .success,
+      .outputFailed, .usage, .unreadable, .refused, .damaged, .notFound, .findings, .unproven, .success,
     ]
     return byGravity.first { $0 == a || $0 == b } ?? a
   }

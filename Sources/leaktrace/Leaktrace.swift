@@ -18,9 +18,10 @@ struct Leaktrace: ParsableCommand {
     subcommands: [
       RecordCommand.self, AttachCommand.self, DetachCommand.self, CheckCommand.self, AnalyzeCommand.self,
       ReportCommand.self, WhyCommand.self, HistoryCommand.self, InspectCommand.self, WatchCommand.self,
-      TasksCommand.self, DiffCommand.self, DigestCommand.self, ExportCommand.self,
+      TasksCommand.self, DiffCommand.self, VerifyCommand.self, DigestCommand.self, ExportCommand.self,
       QueryCommand.self, NamesCommand.self, DumpCommand.self, PauseCommand.self, ResumeCommand.self,
-      SnapshotCommand.self, SnapshotsCommand.self, PsCommand.self, DoctorCommand.self, DoctorChildCommand.self,
+      SnapshotCommand.self, SnapshotsCommand.self, PsCommand.self, McpCommand.self, DoctorCommand.self,
+      DoctorChildCommand.self,
       ScopeReportCommand.self,
     ])
 

@@ -7,6 +7,7 @@ import TraceAnalysis
 
 enum ReportFormat: String, CaseIterable, ChosenWord {
   case text, json, html, markdown, github, sarif, junit, codequality
+  case briefJSON = "brief-json"
 }
 
 /// A report that is written to a file: `FORMAT=PATH`.
@@ -30,7 +31,7 @@ struct ReportFile: ExpressibleByArgument {
 struct ReportOutputs: ParsableArguments {
   @Option(
     help:
-      "Report format; 'html' is a page for a browser, 'github' is for workflow annotations, 'codequality' is for GitLab."
+      "Report format; 'html' is a page for a browser, 'github' is for workflow annotations, 'codequality' is for GitLab, 'brief-json' is a short answer for agents."
   )
   var format: ReportFormat = .text
 
@@ -44,6 +45,19 @@ struct ReportOutputs: ParsableArguments {
       "Directory that source paths are relative to in sarif, junit, github, codequality and markdown (default: top of the Git working tree).",
       valueName: "directory"), completion: .directory)
   var sourceRoot: String?
+
+  @Option(help: AnswerSize.help)
+  var briefSize = AnswerSize()
+
+  @Option(
+    help: ArgumentHelp(
+      "With brief-json: position in the list of findings, from an earlier answer.", valueName: "cursor"))
+  var briefCursor: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "With brief-json: explain the finding with this fingerprint, or its beginning.", valueName: "fingerprint"))
+  var briefFinding: String?
 
   func validate() throws {
     if let sourceRoot, !FileManager.default.fileExists(atPath: sourceRoot) {
@@ -75,6 +89,13 @@ struct ReportOutputs: ParsableArguments {
     has(.html) ? .page : fullStacks || has(.json) ? .findingsWithStacks : .findings
   }
 
+  /// Returns a short answer about findings. `traces`: the traces that they come from.
+  func brief(_ document: FindingDocument, _ traces: [BriefReport.Trace]) -> String {
+    let report = BriefReport(document, traces: traces, size: briefSize.bytes)
+    let answer = briefFinding.map(report.finding) ?? report.findings(cursor: briefCursor)
+    return answer.compactText + "\n"
+  }
+
   var sourceTree: SourceTree { SourceTree(root: sourceRoot ?? Self.workingTree(), access: LocalSources()) }
 
   /// Returns the nearest directory with a `.git`, from the current directory upwards; the current directory if there is
@@ -91,11 +112,11 @@ struct ReportOutputs: ParsableArguments {
 }
 
 extension ReportOutputs {
-  /// Writes a report in all requested formats to all destinations. `style`: the style of standard output. Lines in
-  /// files have at most 100 columns.
-  func deliver(style: TextStyle, _ render: (ReportFormat, TextStyle) -> String) throws {
-    try ObjectQuestion.show(render(format, style), called: "the report")
-    try Self.write(write) { render($0, TextStyle(width: 100)) }
+  /// Writes a report in all requested formats to all destinations. `style`: the style of standard output. `file`: the
+  /// file that replaces standard output; nil for none. Lines in files have at most 100 columns.
+  func deliver(style: TextStyle, to file: String? = nil, _ render: (ReportFormat, TextStyle) -> String) throws {
+    if file == nil { try ObjectQuestion.show(render(format, style), called: "the report") }
+    try Self.write(write + (file.map { [ReportFile(format, $0)] } ?? [])) { render($0, TextStyle(width: 100)) }
   }
 
   /// Writes files. Renders each format once. Tries all files before it throws.
@@ -154,7 +175,7 @@ struct ReportWriter {
     return outputs.write.contains { $0.format == .text }
   }
 
-  var needsJSON: Bool { outputs.has(.json) }
+  var needsJSON: Bool { outputs.has(.json) || outputs.has(.briefJSON) }
 
   /// Adds a report for JSON; evaluates and keeps it only if JSON is requested.
   mutating func add(
@@ -200,6 +221,12 @@ struct ReportWriter {
       case .sarif: document.sarif()
       case .junit: document.junit()
       case .codequality: document.codeQuality()
+      case .briefJSON:
+        outputs.brief(
+          document,
+          zip(reports, leaks).compactMap { report, leaks in
+            leaks.map { BriefReport.Trace(path: report.traces.first?.path ?? "", leaks: $0) }
+          })
       }
     }
     var files = outputs.write

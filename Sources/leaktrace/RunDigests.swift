@@ -1,5 +1,6 @@
 // Reads the runs to compare from traces, directories of traces, or digests.
 
+import ArgumentParser
 import FoundationEssentials
 import Glibc
 import TraceAnalysis
@@ -40,8 +41,23 @@ struct RunDigests {
         if digest.isDamaged { status = .worst(status, .damaged) }
         return digest
       }
+      return try digest(ofTraces: try TraceListing.traces(at: path), of: path)
+    } catch let failure as DigestFile.Failure {
+      complain(damage(failure, path))
+    } catch let code as ExitCode {
+      throw code
+    } catch {
+      complain(explanation(of: error, path: path))
+    }
+    throw ExitStatus.unreadable.code
+  }
+
+  /// Returns the sum of the digests of a run's traces. `path`: the name of the run. If there is no digest, prints the
+  /// reason and throws an exit status.
+  mutating func digest(ofTraces traces: [String], of path: String) throws -> RunDigest {
+    do {
       var digest: RunDigest?
-      for trace in try TraceListing.traces(at: path) {
+      for trace in traces {
         let next = try self.digest(ofTrace: trace)
         if digest == nil { digest = next } else { digest?.add(next) }
       }
@@ -55,8 +71,6 @@ struct RunDigests {
         "\(path) has no names, and \(PlainText.escaped(replaced.file)) is another build than the one that was recorded. "
           + "Give the old build with --debug-path, or record again: 'leaktrace record' stores names unless --no-names is given."
       )
-    } catch let failure as DigestFile.Failure {
-      complain(damage(failure, path))
     } catch {
       complain(explanation(of: error, path: path))
     }

@@ -27,10 +27,16 @@ struct WhyCommand: ParsableCommand {
 
   @OptionGroup var image: ShownImageOption
 
-  enum Format: String, CaseIterable, ChosenWord { case text, json, dot }
+  enum Format: String, CaseIterable, ChosenWord {
+    case text, json, dot
+    case briefJSON = "brief-json"
+  }
 
-  @Option(help: "Output format; 'dot' is a graph for GraphViz.")
+  @Option(help: "Output format; 'dot' is a graph for GraphViz, 'brief-json' is a short answer for agents.")
   var format: Format = .text
+
+  @Option(help: AnswerSize.help)
+  var briefSize = AnswerSize()
 
   @OptionGroup var debugFiles: DebugFileOptions
 
@@ -82,6 +88,10 @@ struct WhyCommand: ParsableCommand {
       case .text: RetainText(style: style).text(answer, subject: asked.subject, remarks: analysis.remarks)
       case .json: RetainJSON.text(answer, subject: asked.subject, snapshot: chosen, remarks: analysis.remarks)
       case .dot: FindingGraph.dot(answer)
+      case .briefJSON:
+        BriefReport.objects(
+          answer, subject: asked.subject, path: trace, remarks: analysis.remarks, size: briefSize.bytes
+        ).compactText + "\n"
       }
     try ObjectQuestion.show(text, called: "the answer")
     let status = ExitStatus.worst(ExitStatus(allocations.diagnostics), ExitStatus(analysis.model.diagnostics))

@@ -62,7 +62,8 @@ import TraceTestSupport
       ])
     #expect(
       (results[0]["relatedLocations"] as? [Any])?.map { uri($0) } == [
-        "SRCROOT|Sources/App/main.swift|3", "SRCROOT|Sources/App/ViewModel.swift|11",
+        "SRCROOT|Sources/App/main.swift|3", "SRCROOT|Sources/App/ViewModel.swift|12",
+        "SRCROOT|Sources/App/ViewModel.swift|11",
       ])
     #expect((results[0]["partialFingerprints"] as? [String: String]) == ["leaktrace/v1": "00112233445566aa"])
     let justifications = results.map { ($0["suppressions"] as? [[String: String]])?.first?["justification"] }
@@ -82,6 +83,26 @@ import TraceTestSupport
     let driver = try #require((run["tool"] as? [String: [String: Any]])?["driver"])
     #expect((driver["rules"] as? [[String: Any]])?.map { $0["id"] as? String } == Verdict.allCases.map(\.rawValue))
     #expect(driver["version"] as? String == "1.2.3")
+  }
+
+  @Test func sarifLeadsAlongThePathFromTheRoot() throws {
+    var finding = ExampleFindings.outlived()
+    let places = [("Net.swift", 15), ("Server.swift", 20), ("ViewModel.swift", 11)]
+    finding.path = places.enumerated().map { index, place in
+      var step = ExampleFindings.cycle().path[0]
+      (step.kind, step.type, step.qualifiedType) = (.object, "Type\(index)", "App.Type\(index)")
+      step.allocation = ExampleFindings.frame("make\(index)()", "/src/Sources/App/\(place.0)", place.1)
+      step.reference = index < 2 ? ExampleFindings.reference("field\(index)") : nil
+      return step
+    }
+    let result = try #require(try results(document([JudgedFinding(finding, .new)])).results.first)
+    let related = try #require(result["relatedLocations"] as? [[String: Any]])
+    #expect(
+      related.prefix(3).map { uri($0) } == places.map { "SRCROOT|Sources/App/\($0.0)|\($0.1)" }, "\(related)")
+    #expect(related.map { $0["id"] as? Int } == related.indices.map { $0 + 1 })
+    let texts = related.map { ($0["message"] as? [String: String])?["text"] ?? "" }
+    #expect(texts[0].hasPrefix("1 of 3: Type0, held by "))
+    #expect(texts[2].hasPrefix("3 of 3: Type2, held by Type1 .field1"))
   }
 
   @Test func sarifEncodesPathsAndEscapesMessages() {

@@ -90,7 +90,7 @@ struct FindingChanges {
 
   /// Returns whether sampling may explain the difference. For lost memory without a type, only samples show where it
   /// was allocated. Chance decides whether there are samples, and how many blocks they represent.
-  private func isDrawn(_ before: Finding?, _ after: Finding?) -> Bool {
+  func isDrawn(_ before: Finding?, _ after: Finding?) -> Bool {
     let drawn = [before, after].compactMap { $0 }.filter(\.isReportedBySamples)
     guard let only = drawn.first else { return false }
     return before != nil && after != nil || Double(only.sampledInstances) < EstimateJudgement.unseenPeriods
@@ -98,7 +98,7 @@ struct FindingChanges {
 
   /// Returns the size in bytes of one block of those whose number depends on chance. Returns 0 for unreachable memory
   /// in a deterministic program, because chance has no influence there.
-  private func chanceBlock(_ findings: [Finding]) -> Double {
+  func chanceBlock(_ findings: [Finding]) -> Double {
     guard judgement.tolerance.isTimeDependent || findings.contains(where: { $0.certainty == .suspected }) else {
       return 0
     }
@@ -149,7 +149,7 @@ struct FindingChanges {
     result.judged.append(JudgedFinding(finding, standing, judgesSuspicions: true))
   }
 
-  private func renames(of entry: ComparedFindings.Entry) -> [DiffRename] {
+  func renames(of entry: ComparedFindings.Entry) -> [DiffRename] {
     let parts = Set(entry.item.parts { $0 }.own)
     return DiffRename.simplest(
       parts.compactMap { part in

@@ -21,6 +21,8 @@ package struct RunComparison {
   private let old: [RunDigest]
   private let new: [RunDigest]
   private let unit: DiffReport.Unit
+  /// The amount of work of each run.
+  private let work: (old: [Double], new: [Double])
   private let judgement: FigureJudgement
   private let vocabulary = Vocabulary()
 
@@ -30,20 +32,27 @@ package struct RunComparison {
     old: [RunDigest], new: [RunDigest], unit: DiffReport.Unit = .run, tolerance: FigureTolerance? = nil,
     isUntrusted: Bool = false
   ) throws(Failure) -> DiffReport {
+    let comparison = try comparison(old: old, new: new, unit: unit, tolerance: tolerance, isUntrusted: isUntrusted)
+    return comparison.report()
+  }
+
+  /// Prepares a comparison of the runs.
+  static func comparison(
+    old: [RunDigest], new: [RunDigest], unit: DiffReport.Unit = .run, tolerance: FigureTolerance? = nil,
+    isUntrusted: Bool
+  ) throws(Failure) -> RunComparison {
     if isUntrusted {
       for run in old + new where run.hasTooManyFunctions { throw .tooManyFunctions(path: run.path) }
     }
-    let oldWork = try work(old, unit)
-    let newWork = try work(new, unit)
+    let work = (old: try work(old, unit), new: try work(new, unit))
     let judgement = FigureJudgement(
-      tolerance: tolerance ?? usualTolerance(old, new), work: unit == .run ? nil : (oldWork, newWork),
+      tolerance: tolerance ?? usualTolerance(old, new), work: unit == .run ? nil : work,
       isWorkDerived: unit == .events)
     // In one process, holders can be compared exactly.
     let isOneProcess = old.count == 1 && new.count == 1 && old[0].isOfSameProcess(as: new[0])
     return RunComparison(
       old: isOneProcess ? old : old.map(\.withJoinedHolders), new: isOneProcess ? new : new.map(\.withJoinedHolders),
-      unit: unit, judgement: judgement
-    ).report(oldWork, newWork)
+      unit: unit, work: work, judgement: judgement)
   }
 
   private static func usualTolerance(_ old: [RunDigest], _ new: [RunDigest]) -> FigureTolerance {
@@ -53,8 +62,11 @@ package struct RunComparison {
     return (old + new).contains { $0.busyThreads > 1 } ? .timeDependent : .standard
   }
 
-  private init(old: [RunDigest], new: [RunDigest], unit: DiffReport.Unit, judgement: FigureJudgement) {
-    (self.old, self.new, self.unit, self.judgement) = (old, new, unit, judgement)
+  private init(
+    old: [RunDigest], new: [RunDigest], unit: DiffReport.Unit, work: (old: [Double], new: [Double]),
+    judgement: FigureJudgement
+  ) {
+    (self.old, self.new, self.unit, self.work, self.judgement) = (old, new, unit, work, judgement)
   }
 
   private static func work(_ runs: [RunDigest], _ unit: DiffReport.Unit) throws(Failure) -> [Double] {
@@ -75,7 +87,21 @@ package struct RunComparison {
 
   // MARK: The report
 
-  private func report(_ oldWork: [Double], _ newWork: [Double]) -> DiffReport {
+  /// The sites and findings of both sides, and their matches.
+  private struct Matched {
+    var oldSites: [ComparedSites.Entry]
+    var newSites: [ComparedSites.Entry]
+    var oldFindings: [ComparedFindings.Entry]
+    var newFindings: [ComparedFindings.Entry]
+    var sites: NameMatching
+    var sitesAlike: [(old: Int, new: Int)]
+    var findings: NameMatching
+    var findingsAlike: [FindingLikeness.Pair]
+    var renames: [DiffRename]
+  }
+
+  /// Matches the names, the sites and the findings of both sides.
+  private func match() -> Matched {
     let oldSites = ComparedSites(old, vocabulary, side: .old).entries
     let newSites = ComparedSites(new, vocabulary, side: .new).entries
     let oldFindings = ComparedFindings(old, vocabulary, side: .old).entries
@@ -85,8 +111,26 @@ package struct RunComparison {
     let matched = NameMatching.match(
       sites: (oldSites.map(\.item), newSites.map(\.item)), findings: (oldFindings.map(\.item), newFindings.map(\.item)),
       vocabulary)
-    var sites = SiteChanges(old: oldSites, new: newSites, wholes: wholes, judgement: judgement, vocabulary: vocabulary)
-    sites.match(matched.sites, alike: SiteLikeness.pairs(oldSites, newSites, matched.sites, vocabulary))
+    let renames = renames()
+    return Matched(
+      oldSites: oldSites, newSites: newSites, oldFindings: oldFindings, newFindings: newFindings,
+      sites: matched.sites,
+      sitesAlike: SiteLikeness.pairs(oldSites, newSites, matched.sites, vocabulary), findings: matched.findings,
+      findingsAlike: FindingLikeness(vocabulary, renames: renames).pairs(oldFindings, newFindings, matched.findings),
+      renames: renames)
+  }
+
+  private func changes(of matched: Matched) -> FindingChanges {
+    FindingChanges(
+      matched.oldFindings, matched.newFindings, judgement: judgement, vocabulary: vocabulary,
+      runs: (old.count, new.count))
+  }
+
+  private func report() -> DiffReport {
+    let matched = match()
+    var sites = SiteChanges(
+      old: matched.oldSites, new: matched.newSites, wholes: wholes, judgement: judgement, vocabulary: vocabulary)
+    sites.match(matched.sites, alike: matched.sitesAlike)
 
     let comparesReferences = (old + new).allSatisfy(\.recordsReferenceCounts)
     let figures =
@@ -94,26 +138,35 @@ package struct RunComparison {
       ? [.liveBytes, .liveBlocks]
       : Figure.ofAllocations.filter { comparesReferences || ($0 != .retains && $0 != .releases) }
     let totals = totals(figures, sites)
-    let renames = renames()
     let unavailable = (old + new).first { $0.findings == nil }
-    let findings = FindingChanges(
-      oldFindings, newFindings, judgement: judgement, vocabulary: vocabulary, runs: (old.count, new.count)
-    )
-    .compare(
-      matched.findings, FindingLikeness(vocabulary, renames: renames).pairs(oldFindings, newFindings, matched.findings))
+    let findings = changes(of: matched).compare(matched.findings, matched.findingsAlike)
     let estimatedSites = estimatedSites()
     return DiffReport(
-      old: side(old, oldWork), new: side(new, newWork), unit: unit, totals: totals,
+      old: Self.side(old, work.old), new: Self.side(new, work.new), unit: unit, totals: totals,
       findings: unavailable == nil ? findings.section : nil,
       findingsUnavailable: unavailable.map { run in
         let reason = run.findingsUnavailable ?? "no heap image"
         return reason.hasPrefix(run.path) ? reason : "\(run.path): \(reason)"
       },
       types: sites.types(figures, totals: totals),
-      sites: sites.sites(figures, totals: totals, frames: frames), renames: renames,
+      sites: sites.sites(figures, totals: totals, frames: frames), renames: matched.renames,
       remarks: remarks(comparesReferences, hasEstimates: estimatedSites != nil),
       judged: unavailable == nil ? findings.judged + libraryFindings() : [], areInspections: areInspections,
       listsHolders: listsHolders, estimatedSites: estimatedSites)
+  }
+
+  /// Returns the answers about the old run's findings. `findings`: the fingerprints to answer for; empty for all.
+  func verification(_ findings: Set<String>) -> FixReport {
+    let matched = match()
+    let verification = FixVerification(
+      matched.oldFindings, matched.newFindings, changes: changes(of: matched), judgement: judgement,
+      sites: SiteExercise(
+        old: matched.oldSites, new: matched.newSites, matched.sites, alike: matched.sitesAlike, runs: new,
+        vocabulary: vocabulary), runs: new.count)
+    let answers = verification.answers(matched.findings, matched.findingsAlike, asked: findings)
+    return FixReport(
+      old: Self.side(old, work.old), new: Self.side(new, work.new), fixes: answers.fixes, newFindings: answers.new,
+      unjudged: [], renames: matched.renames, remarks: runRemarks + programRemarks)
   }
 
   /// Returns the changes of estimated sites; nil unless all runs have estimates. Must be called after names are
@@ -152,10 +205,11 @@ package struct RunComparison {
   /// the recording would count a block once per heap image.
   private var hasLightRecordings: Bool { (old + new).contains { $0.isLight == true } }
 
-  private func side(_ runs: [RunDigest], _ work: [Double]) -> DiffSide {
+  /// `program`: the name for a side without runs.
+  static func side(_ runs: [RunDigest], _ work: [Double]? = nil, program: String? = nil) -> DiffSide {
     DiffSide(
-      program: runs[0].program,
-      runs: zip(runs, work).map { DiffSide.Run(path: $0.path, events: $0.eventCount, work: $1) },
+      program: runs.first?.program ?? program ?? "",
+      runs: zip(runs, work ?? runs.map { _ in 1 }).map { DiffSide.Run(path: $0.path, events: $0.eventCount, work: $1) },
       kind: runs.allSatisfy { $0.inspected != nil }
         ? .inspected : runs.allSatisfy { $0.isLight == true } ? .light : .recorded)
   }
@@ -218,16 +272,19 @@ package struct RunComparison {
     } else if !comparesReferences && !hasLightRecordings {
       remarks.append("retains and releases were not recorded on both sides, and are not compared")
     }
-    if fileName(ofPath: old[0].program) != fileName(ofPath: new[0].program) {
-      remarks.append(
-        "the sides are different programs: \(fileName(ofPath: old[0].program)) and \(fileName(ofPath: new[0].program))")
-    }
+    remarks += programRemarks
     for (name, runs) in [("old", old), ("new", new)] {
       for run in runs where run.processes > 1 {
         remarks.append("\(name): \(run.processes) traces in \(run.path) are added up: they count as one run")
       }
     }
     return remarks + runRemarks
+  }
+
+  /// A remark if the sides are different programs.
+  private var programRemarks: [String] {
+    let (before, after) = (fileName(ofPath: old[0].program), fileName(ofPath: new[0].program))
+    return before == after ? [] : ["the sides are different programs: \(before) and \(after)"]
   }
 
   /// A remark if samples were taken for much longer on one side; otherwise nil. A server allocates as long as it runs.

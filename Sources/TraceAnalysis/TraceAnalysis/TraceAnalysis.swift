@@ -1,6 +1,7 @@
 // Exports all analysis modules under one name. Other packages can use only the public parts: `AnalyzedTrace` and its
 // results.
 
+@_exported import AgentProtocol
 @_exported import AllocationReports
 @_exported import FeatureChecks
 @_exported import HeapAnalysis

@@ -40,7 +40,7 @@ package enum DiffJSON {
 
   // MARK: Sides
 
-  private static func value(_ side: DiffSide) -> JSONValue {
+  static func value(_ side: DiffSide) -> JSONValue {
     .object([
       ("program", .string(side.program)),
       (
@@ -127,7 +127,7 @@ package enum DiffJSON {
     ])
   }
 
-  private static func value(_ change: FigureChange) -> JSONValue { .object(fields(change)) }
+  static func value(_ change: FigureChange) -> JSONValue { .object(fields(change)) }
 
   private static func fields(_ change: FigureChange) -> [(String, JSONValue)] {
     [
@@ -155,7 +155,7 @@ package enum DiffJSON {
     ])
   }
 
-  private static func value(_ match: DiffMatch?) -> JSONValue {
+  static func value(_ match: DiffMatch?) -> JSONValue {
     switch match {
     case nil: .null
     case .exact?: .object([("kind", .string("exact")), ("renames", .array([])), ("differences", .array([]))])
@@ -169,7 +169,7 @@ package enum DiffJSON {
     }
   }
 
-  private static func value(_ rename: DiffRename) -> JSONValue {
+  static func value(_ rename: DiffRename) -> JSONValue {
     .object([("old", .string(rename.old)), ("new", .string(rename.new))])
   }
 

@@ -15,6 +15,8 @@ package struct FindingDocument: Sendable {
   struct Entry {
     var judged: JudgedFinding
     var notes: [SourceTree.Note]
+    /// The lines along the path from the root, in order.
+    var pathNotes: [SourceTree.Note]
 
     var finding: Finding { judged.finding }
     var place: SourcePlace? { notes.first?.place }
@@ -41,7 +43,8 @@ package struct FindingDocument: Sendable {
     self.program = program
     let judged = judged.filter { !$0.finding.isWeak }
     let notes = source.notes(on: judged.map(\.finding))
-    entries = zip(judged, notes).map { Entry(judged: $0, notes: $1) }
+    let pathNotes = source.pathNotes(on: judged.map(\.finding))
+    entries = judged.indices.map { Entry(judged: judged[$0], notes: notes[$0], pathNotes: pathNotes[$0]) }
     self.gates = gates
     root = source.root
     self.toolVersion = toolVersion

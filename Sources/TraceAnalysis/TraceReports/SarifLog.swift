@@ -114,7 +114,12 @@ struct SarifLog {
       ),
       ("locations", .array([location(entry)])),
     ]
-    let related = entry.notes.dropFirst()
+    // First the path from the root in order, then the other lines.
+    let related =
+      entry.pathNotes
+      + entry.notes.dropFirst().filter { note in
+        !entry.pathNotes.contains { $0.place == note.place }
+      }
     if !related.isEmpty {
       fields.append(
         (

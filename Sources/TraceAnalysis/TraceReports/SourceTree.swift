@@ -2,6 +2,7 @@
 
 import LeakDetection
 import TraceSymbolication
+import Wording
 
 /// Access to source files. This is a protocol, so that the caller chooses the location of the files.
 package protocol SourceAccess: Sendable {
@@ -51,6 +52,35 @@ package struct SourceTree: Sendable {
   func notes(on findings: [Finding]) -> [[Note]] {
     var known = Known()
     return findings.map { notes(on: $0, &known) }
+  }
+
+  /// Returns, for each finding, the lines along its path from the root that are in the tree, in order. Each text names the
+  /// object and the reference to it. Reads each file once.
+  func pathNotes(on findings: [Finding]) -> [[Note]] {
+    var known = Known()
+    return findings.map { finding in
+      finding.path.indices.compactMap { index in
+        let step = finding.path[index]
+        guard let frame = step.kind == .closure || step.kind == .task ? step.code : step.place,
+          frame.kind != .systemLibrary, let file = frame.file, let line = frame.line,
+          let place = place(file: file, line: line, &known)
+        else { return nil }
+        return Note(place: place, text: Self.words(step, index, of: finding))
+      }
+    }
+  }
+
+  private static func words(_ step: Finding.Step, _ index: Int, of finding: Finding) -> String {
+    let holder: String? =
+      if index > 0 {
+        finding.path[index - 1].reference.map {
+          "held by \(FindingTitle.name(finding.path[index - 1])) \(ReferenceText.words($0, to: step))"
+        }
+      } else {
+        finding.evidence.retention.map { "held by \($0.origin.name)" }
+      }
+    let number = "\(index + 1) of \(finding.path.count): \(FindingTitle.name(step))"
+    return [number, holder].compactMap(\.self).joined(separator: ", ")
   }
 
   /// Returns the place of a line. `file`: the file's path in debug information, absolute or relative to the root.

@@ -50,6 +50,7 @@ FOLDERS = (
     "Replay",
     "Format",
     "Memory",
+    "AgentProtocol",
     "TextWriting",
 )
 

@@ -31,7 +31,7 @@ import Testing
     .all(["analyze", "--format", "j"], ["json", "junit"]),
     .all(["analyze", "--sort", "t"], ["temporary", "total"]),
     .all(["why", "--color", ""], ["always", "auto", "never"]),
-    .all(["why", "--format", ""], ["dot", "json", "text"]),
+    .all(["why", "--format", ""], ["brief-json", "dot", "json", "text"]),
     .all(["query", "--format", ""], ["csv", "json", "table"]),
     .all(["export", "--format", "s"], ["speedscope", "sqlite"]),
     .all(["export", "--value", "le"], ["leaked-blocks", "leaked-bytes"]),

@@ -28,7 +28,7 @@ import Testing
     ),
     (
       ["why", "t", "T", "--format", "jsn"],
-      "Error: The value 'jsn' is invalid for '--format <format>'. Did you mean 'json'? Please provide one of 'text', 'json' or 'dot'.\n"
+      "Error: The value 'jsn' is invalid for '--format <format>'. Did you mean 'json'? Please provide one of 'text', 'json', 'dot' or 'brief-json'.\n"
     ),
     (
       ["export", "t", "--format", "SQLITE"],
