@@ -9,7 +9,7 @@ struct McpCommand: ParsableCommand {
     commandName: "mcp",
     abstract: "Serve tools for coding agents (Model Context Protocol over standard input and output).",
     discussion: """
-      An agent starts this command, and calls its tools: findings, finding, why and verify read traces. record runs a program and inspect copies \
+      An agent starts this command, and calls its tools: findings, finding, why, tasks and verify read traces. record runs a program and inspect copies \
       a running process; they need --allow-record and --allow-inspect. See docs/agents.md.
 
       Each call is one run of leaktrace with 'brief-json' as its format, so a bad trace ends that run only.

@@ -38,7 +38,16 @@ struct TasksCommand: ParsableCommand {
   @Flag(help: "Show every function of each stack, including library functions.")
   var fullStacks = false
 
-  @OptionGroup var format: FormatOption
+  enum Format: String, CaseIterable, ChosenWord {
+    case text, json
+    case briefJSON = "brief-json"
+  }
+
+  @Option(help: "Output format; 'brief-json' is a short answer for agents.")
+  var format: Format = .text
+
+  @Option(help: AnswerSize.help)
+  var briefSize = AnswerSize()
 
   @OptionGroup var image: ShownImageOption
 
@@ -57,8 +66,11 @@ struct TasksCommand: ParsableCommand {
   }
 
   func run() throws {
-    let inspection = try isTrace ? nil : TemporaryInspection(
-      target, output: nil, holds: holdOption.hold, search: debugFiles.search)
+    let inspection =
+      try isTrace
+      ? nil
+      : TemporaryInspection(
+        target, output: nil, holds: holdOption.hold, search: debugFiles.search)
     defer { inspection?.close() }
     let path = inspection?.path ?? target
     let files = inspection.map { debugFiles.search.among($0.files) } ?? debugFiles.search
@@ -79,13 +91,15 @@ struct TasksCommand: ParsableCommand {
     let inventory = analysis.taskInventory()
     line?.erase()
     let text =
-      switch format.format {
+      switch format {
       case .text:
         TaskText(style: layout.style(stacks: fullStacks ? .full : .folded)).text(
           inventory,
           TaskSelection(
             grouping: TaskSelection.Grouping(rawValue: by.rawValue) ?? .line, isWaitingOnly: waiting,
             limit: limit == 0 ? nil : limit), remarks: analysis.remarks)
+      case .briefJSON:
+        BriefReport.tasks(inventory, path: path, isWaitingOnly: waiting, size: briefSize.bytes).compactText + "\n"
       case .json: TaskJSON.text(inventory, snapshot: chosen, remarks: analysis.remarks)
       }
     try ObjectQuestion.show(text, called: "the tasks")

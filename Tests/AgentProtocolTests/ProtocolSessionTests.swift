@@ -240,6 +240,7 @@ private struct Client {
     #expect(
       try line("why", #"{"trace":"a","object":"Screen","by_allocation":true}"#)
         == ["why"] + brief + ["--site", "--", "a", "Screen"])
+    #expect(try line("tasks", #"{"trace":"a","waiting":true}"#) == ["tasks"] + brief + ["--waiting", "--", "a"])
     #expect(
       try line("verify", #"{"old":"a","new":["b","c"],"fingerprints":["1"]}"#)
         == ["verify"] + brief + ["--finding=1", "--", "a", "b", "c"])

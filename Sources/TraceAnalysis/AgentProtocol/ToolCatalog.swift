@@ -59,7 +59,7 @@ package struct ToolParameter: Hashable, Sendable {
 /// A tool, as clients see it.
 package struct Tool: Hashable, Sendable {
   package enum Name: String, CaseIterable, Hashable, Sendable {
-    case findings, finding, why, verify, record, inspect
+    case findings, finding, why, tasks, verify, record, inspect
   }
 
   /// The permission that a tool needs. The user gives it with a flag of the command.
@@ -172,6 +172,15 @@ package struct ToolCatalog: Sendable {
           description: "A type (part of the name, or a glob), or an address such as 0x7f12."),
         ToolParameter(
           name: "by_allocation", kind: .flag, description: "Match the name against the allocating functions instead."),
+        size,
+      ]),
+    Tool(
+      name: .tasks, title: "List tasks",
+      description:
+        "Lists the tasks in a trace: their states, the lines where they wait, who can resume them, and deadlocks. Use inspect first for a running process.",
+      parameters: [
+        trace,
+        ToolParameter(name: "waiting", kind: .flag, description: "List only waiting tasks."),
         size,
       ]),
     Tool(

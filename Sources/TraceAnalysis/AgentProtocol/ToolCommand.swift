@@ -42,6 +42,7 @@ package struct ToolCall: Sendable {
     case .why:
       return ["why"] + brief + (isSet("by_allocation") ? ["--site"] : [])
         + ["--", string("trace") ?? "", string("object") ?? ""]
+    case .tasks: return ["tasks"] + brief + (isSet("waiting") ? ["--waiting"] : []) + ["--", string("trace") ?? ""]
     case .verify:
       return ["verify"] + brief + strings("fingerprints").map { "--finding=\($0)" }
         + ["--", string("old") ?? ""] + strings("new")

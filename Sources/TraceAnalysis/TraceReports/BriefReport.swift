@@ -51,7 +51,7 @@ package struct BriefReport {
     finding.isLibrary ? 2 : finding.certainty == .proven ? 0 : 1
   }
 
-  private static func object(_ kind: String, size: Int) -> BriefObject {
+  static func object(_ kind: String, size: Int) -> BriefObject {
     var object = BriefObject(limit: size)
     object.require("schema", .string("leaktrace.brief"))
     object.require("schemaVersion", .number(schemaVersion))
@@ -60,16 +60,16 @@ package struct BriefReport {
   }
 
   /// Returns a call that may help next.
-  private static func call(_ tool: String, _ arguments: [(String, JSONValue)], _ reason: String) -> JSONValue {
+  static func call(_ tool: String, _ arguments: [(String, JSONValue)], _ reason: String) -> JSONValue {
     .object([("tool", .string(tool)), ("arguments", .object(arguments)), ("reason", .string(reason))])
   }
 
-  private static func text(_ text: String, to limit: Int = 300) -> JSONValue {
+  static func text(_ text: String, to limit: Int = 300) -> JSONValue {
     .string(BriefObject.cut(text, to: limit))
   }
 
   /// Returns a function with its file and line.
-  private static func words(_ frame: SourceFrame) -> String {
+  static func words(_ frame: SourceFrame) -> String {
     [frame.function, frame.position].compactMap(\.self).joined(separator: "  ")
   }
 

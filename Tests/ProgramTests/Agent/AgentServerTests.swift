@@ -101,7 +101,7 @@ import Testing
     try server.start()
     let tools = try #require(
       (server.request("tools/list")["result"] as? [String: Any])?["tools"] as? [[String: Any]])
-    #expect(tools.count == 6)
+    #expect(tools.count == 7)
 
     let recorded = try server.call("record", ["command": [program, "20", "20", "download"]])
     let old = try #require(recorded.answer["trace"] as? String)
@@ -120,6 +120,9 @@ import Testing
     #expect((finding["advice"] as? [String])?.first?.contains("Capture") == true)
     let holders = try server.call("why", ["trace": old, "object": "Screen"])
     #expect(!holders.isError && holders.answer["objects"] as? Int == 20, "\(holders)")
+
+    let tasks = try server.call("tasks", ["trace": old])
+    #expect(!tasks.isError && (tasks.answer["summary"] as? String)?.contains("task") == true, "\(tasks)")
 
     let fixed = try server.call("record", ["command": [program, "20", "0"], "trace": "fixed.trace"]).answer
     #expect(fixed["trace"] as? String == "fixed.trace")
@@ -212,5 +215,7 @@ import Testing
     #expect(
       try run(["verify", "--format", "brief-json", "a.trace", "a.trace"]).output.contains("\"kind\":\"verification\""))
     #expect(try run(["why", "--format", "brief-json", "a.trace", "Screen"]).output.contains("\"kind\":\"holders\""))
+    let tasks = try run(["tasks", "--format", "brief-json", "--brief-size", "1024", "a.trace"])
+    #expect(tasks.output.contains("\"kind\":\"tasks\"") && tasks.output.utf8.count <= 1025)
   }
 }
