@@ -170,6 +170,8 @@ extension Constant {
     .factor("roomOfGrown", \.roomOfGrown),
     .share("usedShare", \.usedShare),
     .share("minUsePhase", \.minUsePhase),
+    .share("maxLagOfLooped", \.maxLagOfLooped),
+    .share("maxSingleShare", \.maxSingleShare),
     .count("minUseOctaves", \.minUseOctaves),
     .points("minPoints", \.minPoints),
   ]

@@ -22,6 +22,12 @@ package final class LeakAnalysis {
     }
   }()
 
+  /// Nil if no retains and releases were recorded.
+  private lazy var objectUses: ObjectUses? = {
+    guard !reader.header.lacksHistory, reader.header.referenceCounting != .off else { return nil }
+    return ObjectUses(graph, model.trace.sites, in: reader, until: model.snapshot.time)
+  }()
+
   package var model: HeapModel { verdicts.model }
   package var graph: ObjectGraph { verdicts.model.graph }
   var finder: LeakFinder { verdicts.finder }
@@ -76,8 +82,9 @@ package final class LeakAnalysis {
   /// Returns all findings with names, library findings last. Looks up names for findings only. If references dangle, or
   /// objects seem to have been used after their end, reads the trace's events once more.
   package func findings() -> [Finding] {
-    let (findings, remark) = NamedFindings(verdicts: verdicts, names: names(), lettingGo: lettingGo).findings(
-      in: reader)
+    let named = NamedFindings(
+      verdicts: verdicts, names: names(), lettingGo: lettingGo, objectUses: objectUses)
+    let (findings, remark) = named.findings(in: reader)
     endingRemark = remark
     return findings
   }
@@ -85,13 +92,15 @@ package final class LeakAnalysis {
   /// Returns only suspicions by the given rules: objects that outlived their siblings, and accumulating objects. For
   /// tools that show the decisions of the rules. O(graph).
   package func suspicions(by rules: SurvivorRules) -> [Finding] {
-    SurvivorFindings(verdicts, naming: names(), rules: rules, lettingGo: lettingGo).findings()
+    SurvivorFindings(verdicts, naming: names(), rules: rules, lettingGo: lettingGo, objectUses: objectUses).findings()
   }
 
   /// Returns every candidate for a suspicion, listed or not, with the effects of the rules. Without a history, the
   /// candidates are objects that registrations keep. O(graph).
   package func suspicionAccounts() -> [SuspicionAccount] {
-    SurvivorFindings(verdicts, naming: names(), lettingGo: lettingGo, log: SuspicionLog()).accounts()
+    SurvivorFindings(
+      verdicts, naming: names(), lettingGo: lettingGo, objectUses: objectUses, log: SuspicionLog()
+    ).accounts()
   }
 
   /// Returns only findings of expectations, for a heap image taken when an expectation failed. `totals`: the final

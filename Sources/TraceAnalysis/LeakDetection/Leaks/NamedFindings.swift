@@ -9,13 +9,14 @@ struct NamedFindings {
   let verdicts: Verdicts
   let names: FindingNaming
   let lettingGo: LettingGo?
+  let objectUses: ObjectUses?
 
   /// Returns all findings with advice, the program's findings first. `remark`: the reason why the ends of objects are
   /// uncertain. Reads the events once more if references dangle, and once more if findings need retains.
   func findings(in reader: TraceReader) -> (findings: [Finding], remark: String?) {
     let (groups, remark) = verdicts.groups(in: reader)
     let unreachable = FindingBuilder(verdicts.finder, groups: groups, naming: names).findings()
-    let survivors = SurvivorFindings(verdicts, naming: names, lettingGo: lettingGo)
+    let survivors = SurvivorFindings(verdicts, naming: names, lettingGo: lettingGo, objectUses: objectUses)
     let stated = survivors.scopeFindings() + survivors.expectationFindings()
     // The program's own statement about an object takes precedence over a conclusion.
     let concluded = survivors.findings().filter { finding in

@@ -171,3 +171,44 @@ enum ServerLoop: AsyncCleanProgram {
     try? await Task.sleep(for: .milliseconds(10))
   }
 }
+
+final class Lodger {
+  let name: String
+  private var letters: [String] = []
+  private(set) var sent = 0
+
+  init(name: String) { self.name = name }
+
+  func write() -> String {
+    sent += 1
+    return "\(name): \(sent)"
+  }
+  func receive(_ letter: String) {
+    letters.append(letter)
+    if letters.count > 4 { letters.removeFirst() }
+  }
+}
+
+/// A lodge: most lodgers leave soon, and some stay for good. Each letter goes to all lodgers, and any lodger writes.
+enum LodgeLetters: CleanProgram {
+  nonisolated(unsafe) private static var lodgers: [Int: Lodger] = [:]
+  nonisolated(unsafe) private static var guests: [Int] = []
+  nonisolated(unsafe) private static var residents: [Int] = []
+
+  static func correct() {
+    for day in 0..<500 { pass(day) }
+    note(lodgers.count)
+  }
+
+  @inline(never) private static func pass(_ day: Int) {
+    lodgers[day] = Lodger(name: "lodger \(day)")
+    if day % 8 == 0 { residents.append(day) } else { guests.append(day) }
+    if guests.count > 4 { lodgers[guests.removeFirst()] = nil }
+    for turn in 0..<3 { send(from: residents[(day &* 37 &+ turn &* 101 &+ day / 7) % residents.count]) }
+  }
+
+  @inline(never) private static func send(from number: Int) {
+    guard let letter = lodgers[number]?.write() else { return }
+    for lodger in lodgers.values { lodger.receive(letter) }
+  }
+}

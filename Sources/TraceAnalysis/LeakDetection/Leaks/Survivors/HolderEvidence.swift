@@ -67,7 +67,8 @@ extension SurvivorFinder {
   private func weighReading(
     of storage: NodeID, _ nodes: [NodeID], _ suspicion: Suspicion, in evidence: inout Evidence
   ) {
-    guard let use = use(of: storage, nodes) else { return }
+    guard var use = use(of: storage, nodes) else { return }
+    if use != .readInTheEnd, evidence.isStrong, isReadElsewhere(nodes, than: storage) { use = .readInTheEnd }
     switch use {
     case .readInTheEnd:
       // Unoptimised code retains each element that it reads. If the elements have no late use, the program read only
@@ -80,6 +81,19 @@ extension SurvivorFinder {
     case .swept:
       if evidence.isUsedInTheEnd { weigh(.swept, true, use.rawValue, in: &evidence) }
     case .unread, .used: break
+    }
+  }
+
+  /// Returns whether the program iterated over another collection of the objects once all of them were there. A table
+  /// and a list may have the same objects. Linear in the nodes and the edges of large collections.
+  private func isReadElsewhere(_ nodes: [NodeID], than storage: NodeID) -> Bool {
+    let members = Set(nodes)
+    let least = Int(rules.ownedShare * Double(nodes.count))
+    return (0..<NodeID(graph.blockCount)).contains { other in
+      let edges = graph.graph.edges(from: other)
+      return edges.count >= least && other != storage && graph.type(of: other).kind.isCollection
+        && use(of: other, nodes) == .readInTheEnd
+        && Set(edges.lazy.map(graph.graph.target(of:)).filter(members.contains)).count >= least
     }
   }
 

@@ -12,6 +12,8 @@ extension SurvivorFinder {
     var survivors: [NodeID] = []
     /// Indices into the sites.
     var sites: [UInt32] = []
+    /// The uses of each survivor without loops over all of them. Nil if all uses count.
+    var uses: [NodeID: SingleUses.Use]?
   }
 
   /// The type and the operation of a site. Sites of one family have the same.

@@ -81,6 +81,8 @@ struct SurvivorFinder {
   let waiting: WaitingTasks
   /// Finds the places that released objects. Nil if the events are not at hand.
   let lettingGo: LettingGo?
+  /// Finds the uses of single objects. Nil if the events are not at hand.
+  let objectUses: ObjectUses?
   /// Collects the effects of the rules. Nil unless a report explains them.
   let log: SuspicionLog?
 
@@ -110,6 +112,9 @@ struct SurvivorFinder {
     let taken = NodeSet(bound: graph.graph.nodeCount)
     let lifetimes = TypeLifetimes(sites)
     func judge(_ families: [Family], ofProgram: Bool, by judgement: (Family) -> Suspicion?) {
+      if let objectUses {
+        for family in families where mayBeLoopedOver(family) { objectUses.mayBeAsked(about: family.survivors) }
+      }
       for family in families {
         guard let first = family.survivors.first, !ofProgram || isProgramObject(first),
           var suspicion = judgement(family)
@@ -320,7 +325,8 @@ struct SurvivorFinder {
       group.sites = Set(group.survivors.map { block($0).site.rawValue }).sorted()
       group.lifetime = group.sites.reduce(into: SiteLifetime()) { $0 += sites[Int($1)].lifetime }
       // The program still works with the keepers.
-      if group.survivors.count(where: { isInUse($0, beyond: group.evidence.longestWork) }) * 2 > group.survivors.count {
+      let used = group.survivors.count { isInUse($0, beyond: group.evidence.longestWork, in: Family()) }
+      if used * 2 > group.survivors.count {
         weigh(.holderUnused, false, "\(group.survivors.count) instances", in: &group.evidence)
       }
     }

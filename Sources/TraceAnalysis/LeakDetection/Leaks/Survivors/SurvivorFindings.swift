@@ -17,14 +17,16 @@ struct SurvivorFindings {
   private let stuck: StuckTasks
   private let rules: SurvivorRules
   private let lettingGo: LettingGo?
+  private let objectUses: ObjectUses?
   private let log: SuspicionLog?
   private var model: HeapModel { verdicts.model }
 
   init(
     _ verdicts: Verdicts, naming: FindingNaming, rules: SurvivorRules = .standard, lettingGo: LettingGo? = nil,
-    log: SuspicionLog? = nil
+    objectUses: ObjectUses? = nil, log: SuspicionLog? = nil
   ) {
     self.lettingGo = lettingGo
+    self.objectUses = objectUses
     self.verdicts = verdicts
     let graph = verdicts.model.graph
     self.graph = graph
@@ -68,7 +70,7 @@ struct SurvivorFindings {
       isConcurrent: isConcurrent, origin: origin, line: line,
       isRegistration: { [holders] in holders.isRegistration($0, of: $1) },
       observerCenters: { [holders] in holders.centers },
-      waiting: waiting, lettingGo: lettingGo, log: log)
+      waiting: waiting, lettingGo: lettingGo, objectUses: objectUses, log: log)
   }
 
   /// Returns the effects of the rules on each candidate that a finding could name: listed candidates first, then those

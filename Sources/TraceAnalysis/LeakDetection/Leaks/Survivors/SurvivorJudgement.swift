@@ -148,6 +148,7 @@ extension SurvivorFinder {
       Double(lifetime.deaths) >= rules.minEndedShare * Double(lifetime.births)
     {
       note(.siblingsEnd, .supports, "\(lifetime.deaths) of \(lifetime.births) ended")
+      let family = withSingleUses(family)
       // A family that grows like a queue is a queue, even if its oldest members are older than any that ended.
       let shapes = isExceptional(family) ? [outlived, backlog] : [backlog, outlived]
       suspicion = first(of: shapes + [unending], family)
@@ -264,7 +265,7 @@ extension SurvivorFinder {
     guard lifetime.lastOrdinal > lifetime.firstOrdinal, let first = family.survivors.first else { return nil }
     let home = lifetime.departures.distance(of: rules.scopedShare)
     let distance = home ?? 0
-    guard let (old, limit) = unlikely(candidates(family, distance: distance), lifetime) else {
+    guard let (old, limit) = unlikely(candidates(family, distance: distance), family) else {
       note(.olderThanSiblings, .weakens, "fewer than \(rules.minOutlived)")
       return leftInScope(family)
     }
@@ -316,9 +317,9 @@ extension SurvivorFinder {
   /// the code that ends their siblings misses some of them, again and again. If many survivors are no older than
   /// siblings get, they may still end.
   private func weighGrowth(of family: Family, old: Int, in evidence: inout Evidence) {
-    let (lead, lag) = deviation(of: family.survivors, from: family.lifetime.firstOrdinal)
+    let (lead, lag) = evenness(of: family)
     let isSteady =
-      isEven((lead, lag)) && spread(of: family) >= rules.minLoopedSpread
+      isEven((lead, lag)) && wholeSpread(of: family) >= rules.minLoopedSpread
       && family.survivors.count >= rules.minCalledBack
       && Double(old) >= rules.minOldShare * Double(family.survivors.count)
       && (intervalsLived(family.lifetime) >= rules.minIntervalsLived || isInTable(family.survivors[0]))
@@ -362,8 +363,9 @@ extension SurvivorFinder {
 
   /// Returns the survivors that chance explains least, by any limit that the lives of siblings suggest; nil if there
   /// are too few. Such a limit separates two sorts of siblings: most are short-lived, and some are not.
-  private func unlikely(_ candidates: [Candidate], _ lifetime: SiteLifetime) -> ([Candidate], Evidence.Limit)? {
+  private func unlikely(_ candidates: [Candidate], _ family: Family) -> ([Candidate], Evidence.Limit)? {
     guard candidates.count >= rules.minOutlived else { return nil }
+    let lifetime = family.lifetime
     let durations = lifetime.durations.tails(of: lifetime.deaths)
     var best: (old: [Candidate], limit: Evidence.Limit, odds: SurvivalOdds)?
     for (bound, beyond) in lifetime.work.tails(of: lifetime.deaths) {
@@ -381,7 +383,7 @@ extension SurvivorFinder {
           && (Double(candidate.time) > rules.ageFactor * Double(longest)
             || Double(candidate.work) > rules.workAloneFactor * Double(limit))
         return (isOld || candidate.hasLeft && beyond == 0 && candidate.work > 0)
-          && !isInUse(candidate.node, beyond: limit)
+          && !isInUse(candidate.node, beyond: limit, in: family)
       }
       guard old.count >= rules.minOutlived else { continue }
       let ages = old.map(\.work).sorted()
@@ -405,7 +407,7 @@ extension SurvivorFinder {
 
   /// Returns whether a dictionary or a set has a survivor. Code removes their elements one by one. An array collects
   /// results.
-  private func isInTable(_ node: NodeID) -> Bool {
+  func isInTable(_ node: NodeID) -> Bool {
     var current = ownership.paths.parents[node]
     for _ in 0..<4 where current != HeapGraph.noNode && !graph.isRoot(current) {
       switch graph.type(of: current).kind {

@@ -200,6 +200,12 @@ package struct SurvivorRules: Sendable {
   /// Minimum share of the work that must follow that last event. A program that reads its results works on them for a
   /// while. A last pass over everything at shutdown is shorter.
   package var minUsePhase = 0.02
+  /// Greatest distance of the survivors' births below even growth, for loops over all survivors to be no use. Animals
+  /// in a world multiply, so their number grows late. Code that forgets objects forgets them all the time.
+  package var maxLagOfLooped = 0.2
+  /// Maximum share of survivors with other uses than such loops. With more, the program works with the survivors one by
+  /// one, and chance decides which of them it needs.
+  package var maxSingleShare = 0.5
   /// Minimum number of age octaves that have a counted reference. They are between the ages that siblings reach and the
   /// last use. A use near those ages may be a late end of the ordinary use.
   package var minUseOctaves = 1

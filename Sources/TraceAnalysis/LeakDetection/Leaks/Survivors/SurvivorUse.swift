@@ -36,16 +36,24 @@ extension SurvivorFinder {
 
   /// Returns whether an object's references were counted repeatedly at ages that siblings do not reach, so that the
   /// program works with the object. A last pass over all survivors is one use, at the last moment.
-  func isInUse(_ node: NodeID, beyond limit: UInt64) -> Bool {
+  func isInUse(_ node: NodeID, beyond limit: UInt64, in family: Family) -> Bool {
     let block = block(node)
-    let last = UInt64(block.lastUse) * LiveBlock.useUnit
+    let use = use(of: node, in: family)
+    let last = UInt64(use.last) * LiveBlock.useUnit
     guard last > block.ordinal else { return false }
-    var ages = UInt64(block.useAges)
+    var ages = UInt64(use.ages)
     // The two octaves about the limit may be the end of the ordinary use. The last two may be a single pass.
     let longest = LiveBlock.ageBit(last - block.ordinal)
     ages &= ~0 << min(63, LiveBlock.ageBit(limit) + 2)
     ages &= longest == 0 ? 0 : (1 << longest) - 1
     return ages.nonzeroBitCount >= rules.minUseOctaves
+  }
+
+  /// Returns the uses of a survivor that count for its family.
+  private func use(of node: NodeID, in family: Family) -> SingleUses.Use {
+    if let uses = family.uses { return uses[node] ?? SingleUses.Use() }
+    let block = block(node)
+    return SingleUses.Use(last: block.lastUse, ages: block.useAges)
   }
 
   /// The use of survivors after the last event of their family. At that time, a program reads its results.
@@ -65,7 +73,7 @@ extension SurvivorFinder {
     let whole = activations.ordinal - min(activations.ordinal, family.lifetime.firstOrdinal)
     let phase = activations.ordinal - min(activations.ordinal, lastEvent)
     let end = lastEvent / LiveBlock.useUnit + 1
-    let used = survivors.count { UInt64(block($0).lastUse) > end }
+    let used = survivors.count { UInt64(use(of: $0, in: family).last) > end }
     if Double(used) <= rules.usedShare * Double(survivors.count) { return .none }
     return Double(phase) >= rules.minUsePhase * Double(whole) ? .long : .brief
   }

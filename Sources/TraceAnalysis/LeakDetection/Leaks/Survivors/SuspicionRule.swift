@@ -31,6 +31,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   case populationGrew = "population-grew"
   case minority
   case siblingsKept = "siblings-kept"
+  case loopedOver = "looped-over"
   case queue
   case unending
   case concurrent
@@ -94,6 +95,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     case .populationGrew: "A full cache keeps its number. Forgotten instances add up."
     case .minority: "Where most instances stay, they are meant to."
     case .siblingsKept: "Some code keeps siblings for a while, and lets them go."
+    case .loopedOver: "A loop over all instances treats them like their siblings, and needs none of them by itself."
     case .queue: "A queue whose consumer is slower gets longer and longer."
     case .unending: "Siblings ended for a while, and then none did: the code that ends them has stopped."
     case .concurrent: "A queue has two ends: several threads, or callbacks."
