@@ -41,8 +41,8 @@ void lt_add_task_types(struct lt_memory_scan *s) {
 // --- locks -----------------------------------------------------------------------------------------------------------
 
 // A thread that waits for a lock, a queue or another thread is in the system call futex. The call's first argument
-// leads to a word with the kernel's number of the thread that has to act. Such a word is kept only if the number is
-// that of a thread of the image. So an image has no other contents of memory.
+// leads to a word with the kernel's number of the thread that has to act. Such a word is kept only if a thread of
+// the image has the number. So an image has no other contents of memory.
 
 /// The owner is in these low bits. The higher bits say whether threads wait.
 #define OWNER_MASK 0x3FFFFFFFu

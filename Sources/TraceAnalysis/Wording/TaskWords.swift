@@ -66,7 +66,7 @@ package enum TaskWords {
     }
   }
 
-  /// Returns the first line of an answer: how many tasks are in which state.
+  /// Returns the first line of an answer: the number of tasks in each state.
   package static func summary(_ inventory: TaskInventory) -> String {
     let parts = TaskInventory.State.allCases.compactMap { state -> String? in
       let count = inventory.count(of: state)
@@ -87,7 +87,7 @@ package enum TaskWords {
       : "All \(pool) threads that run tasks are blocked, and \(ready) cannot run until one of these calls returns."
   }
 
-  /// Returns what a thread is doing, such as `blocked in a semaphore`.
+  /// Returns the activity of a thread, such as `blocked by a lock that thread 12 holds`.
   package static func activity(_ thread: TaskInventory.Thread, among threads: [TaskInventory.Thread]) -> String {
     let owner = thread.owner.map {
       threads[$0].number == thread.number ? "it holds itself" : "\(threads[$0].name) holds"

@@ -25,7 +25,7 @@ let holding = Counter()
 let wanting = Counter()
 let parked = Counter()
 
-/// Waits for a long time with what the caller holds.
+/// Waits for a long time. The caller holds a lock.
 @inline(never)
 func holdLong() {
     holding.up()

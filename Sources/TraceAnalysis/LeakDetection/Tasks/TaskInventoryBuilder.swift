@@ -296,7 +296,7 @@ private struct TaskInventoryBuilder {
     return key
   }
 
-  /// Returns a number that is equal for tasks whose resumers are shown alike.
+  /// Returns a number that is equal for tasks whose resumers have the same words.
   private func owner(of task: Candidate, _ search: ResumerSearch) -> UInt64 {
     guard let way = way(to: task, search) else { return analysis.finder.way(to: task.node) == nil ? 1 : 2 }
     var hasher = Hasher()

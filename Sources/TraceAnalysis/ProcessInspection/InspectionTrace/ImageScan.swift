@@ -182,8 +182,8 @@ extension InspectedThread {
 }
 
 extension lt_snapshot_thread {
-  /// A thread for the heap scan. The scan needs the registers with the arguments of system calls, so registers beyond
-  /// those of this machine's processor are left out.
+  /// A thread for the heap scan. The scan needs the registers with the arguments of system calls. Further registers of
+  /// another processor are left out.
   fileprivate init(_ state: lt_snapshot_thread_state, _ values: [UInt64]) {
     self.init()
     (osThread, flags, stackPointer) = (state.osThread, state.flags, state.stackPointer)
