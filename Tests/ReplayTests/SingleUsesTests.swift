@@ -48,7 +48,8 @@ import Testing
 
   @Test func loopsInTheSameOrderAreNoUse() {
     let process = Process(40)
-    for index in 0..<40 { process.use(index) }
+    // The code that makes the objects, and the first loop.
+    for _ in 0..<2 { for index in 0..<40 { process.use(index) } }
     let first = process.now
     for _ in 0..<20 { for index in 0..<40 { process.use(index) } }
     let found = process.found()
@@ -56,9 +57,18 @@ import Testing
     #expect(found[1...].allSatisfy { $0.last > 0 && $0.last <= first })
   }
 
+  @Test func firstLoopInTheOrderOfBirthsIsAUse() {
+    let process = Process(40)
+    for index in 0..<40 { process.use(index) }
+    let made = process.now
+    for index in 0..<40 { process.use(index) }
+    // The loop has the order of the births. That order does not show that the loop ran before.
+    #expect(process.found().allSatisfy { $0.last > made })
+  }
+
   @Test func searchThatEndsEarlyIsNoUse() {
     let process = Process(40)
-    for index in 0..<12 { process.use(index) }
+    for _ in 0..<2 { for index in 0..<12 { process.use(index) } }
     let first = process.now
     for round in 0..<60 { for index in 0..<(round % 2 == 0 ? 6 : 12) { process.use(index) } }
     let found = process.found()

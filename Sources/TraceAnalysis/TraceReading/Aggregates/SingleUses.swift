@@ -10,7 +10,8 @@
 /// between. A visit belongs to a loop in two cases:
 ///
 /// - The visits are in the same order as before: the object followed one of the last three objects earlier, too. Loops
-///   over an array and walks along a list repeat their order, even if a search ends early.
+///   over an array and walks along a list repeat their order, even if a search ends early. The first visit of each object
+///   does not count as an earlier one, since the code that makes the objects visits them in order.
 /// - The visits around it are a *pass*, after several earlier passes. A pass visits at least half of the group's
 ///   objects, each once. Loops over a dictionary change their order when the dictionary grows.
 ///
@@ -199,8 +200,10 @@ package struct SingleUses: ReplayObserver {
   private mutating func beginVisit(of place: Int32, in group: Int, at time: UInt32) {
     let recent = groups[group].recent
     let isInOrder = follows(place, recent.0) || follows(place, recent.1) || follows(place, recent.2)
-    if recent.0 >= 0 { members[Int(recent.0)].next = place }
-    if recent.1 >= 0 { members[Int(recent.1)].nextButOne = place }
+    // The code that makes the objects visits them in order. The first loop over an array has the same order, and counts.
+    let isFirst = members[Int(place)].run == 0
+    if recent.0 >= 0, !isFirst { members[Int(recent.0)].next = place }
+    if recent.1 >= 0, !isFirst { members[Int(recent.1)].nextButOne = place }
     groups[group].recent = (place, recent.0, recent.1, recent.2)
 
     let isRepeated = members[Int(place)].run == groups[group].number

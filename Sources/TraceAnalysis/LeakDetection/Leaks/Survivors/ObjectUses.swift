@@ -80,6 +80,12 @@ extension SurvivorFinder {
   /// Returns the family, with the uses of its survivors without loops over all of them.
   func withSingleUses(_ family: Family) -> Family {
     guard mayBeLoopedOver(family), let uses = objectUses?.uses(of: family.survivors) else { return family }
+    // Without loops, all uses count, and nothing inflates the work.
+    let looped = family.survivors.count { node in
+      let (block, use) = (block(node), uses[node] ?? SingleUses.Use())
+      return use.last != block.lastUse || use.ages != block.useAges
+    }
+    guard Double(looped) > rules.usedShare * Double(family.survivors.count) else { return family }
     let passes = Population.deviation(of: family.survivors.map { uses[$0]?.passes ?? 0 })
     guard passes.lag <= rules.maxLagOfLooped else { return family }
     var result = family
