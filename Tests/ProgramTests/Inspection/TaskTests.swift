@@ -3,6 +3,7 @@
 import Foundation
 import TestRequirements
 import Testing
+import TraceReading
 
 /// The expectation at the beginning of a program in Tests/Programs/tasks.
 struct ExpectedTasks: Decodable {
@@ -111,7 +112,13 @@ private struct TaskDocument: Decodable {
     defer { _ = try? waiting.end(SIGKILL) }
     switch source {
     case .inspected: target = "\(waiting.processID)"
-    case .recorded, .light: target = try AwaitedState.value("the trace has an image") { waiting.trace() }
+    case .recorded, .light:
+      // The program goes on before its image is written.
+      target = try AwaitedState.value("the trace has a whole image") {
+        waiting.trace().flatMap { path in
+          (try? TraceReader(path: path))?.snapshots.last?.isWhole == true ? path : nil
+        }
+      }
     case .core:
       target = waiting.directory.path + "/core"
       _ = try Command(["gdb", "-nx", "-batch", "-p", "\(waiting.processID)", "-ex", "gcore \(target)"]).run()

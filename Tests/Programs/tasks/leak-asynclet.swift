@@ -27,7 +27,9 @@ func quick() async -> Tracked {
 }
 
 func lost() async -> Int {
-    await withCheckedContinuation { (_: CheckedContinuation<Int, Never>) in parked.up() } // at: lost
+    let n = await withCheckedContinuation { (_: CheckedContinuation<Int, Never>) in parked.up() } // at: lost
+    print(n)
+    return n
 }
 
 func held() async -> Int {
