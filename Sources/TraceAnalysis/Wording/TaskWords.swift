@@ -84,7 +84,7 @@ package enum TaskWords {
     let ready = Decimal.counted(UInt64(inventory.waitingForThread), "task")
     return pool == 1
       ? "The thread that runs tasks is blocked, and \(ready) cannot run until its call returns."
-      : "All \(pool) threads that run tasks are blocked, and \(ready) cannot run until one of these calls returns."
+      : "\(pool == 2 ? "Both" : "All \(pool)") threads that run tasks are blocked, and \(ready) cannot run until one of these calls returns."
   }
 
   /// Returns the activity of a thread, such as `blocked by a lock that thread 12 holds`.

@@ -64,6 +64,14 @@ struct ContainerTests {
     }
   }
 
+  @Test("Owners of locks have the numbers that a container's threads see")
+  func deadlock() throws {
+    let container = try Container(try TestProgram("bank-transfers.swift").path())
+    let outcome = try Command([BuildProducts.leaktrace, "tasks", "\(container.processID)"]).run()
+    #expect(outcome.output.contains("DEADLOCK  2 threads wait for one another"), "\(outcome)")
+    try container.end()
+  }
+
   private static func text(_ target: String, _ options: [String] = []) throws -> (output: String, errors: String) {
     let outcome = try Command([BuildProducts.leaktrace, "inspect", target, "--width", "200"] + options).run()
     try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")

@@ -8,14 +8,11 @@ import TraceSymbolication
 ///
 /// A task's handle can await or cancel the task, but not resume it. So handles do not count.
 final class ResumerSearch {
-  /// A reference to a continuation, and the way from a root to it.
+  /// The way from a root to a continuation.
   struct Way {
-    /// The node with the reference.
-    var holder: NodeID
-    var edge: EdgeIndex
-    /// The nearest object of the program or a library that keeps the holder, or the root of the way.
+    /// The nearest object of the program on the way; the root if there is none.
     var owner: NodeID
-    /// The reference of `owner` on the way; nil if `owner` is the holder.
+    /// The reference of `owner` on the way; nil if `owner` is the root.
     var ownerEdge: EdgeIndex?
     var root: NodeID
     /// The node that `root` leads to.
@@ -99,7 +96,7 @@ final class ResumerSearch {
   }
 
   private func way(over holder: NodeID, _ edge: EdgeIndex, to task: NodeID) -> Way {
-    var way = Way(holder: holder, edge: edge, owner: holder, ownerEdge: edge, root: holder, first: task)
+    var way = Way(owner: holder, ownerEdge: edge, root: holder, first: task)
     var isOwned = isOwner(holder)
     var node = holder
     var distance = 0

@@ -81,30 +81,30 @@ private struct TaskInventoryBuilder {
     for (slab, task) in graph.taskOfSlab { slabs[task, default: 0] &+= graph.heap[BlockID(slab)].size }
 
     let indices = Dictionary(uniqueKeysWithValues: candidates.enumerated().map { ($1.address, $0) })
-    let running = candidates.filter { $0.state == .running }.map { ($0.address, indices[$0.address] ?? 0) }
-    inventory.threads = TaskThreads(analysis, names, running: Dictionary(uniqueKeysWithValues: running)).threads()
+    let running = indices.filter { candidates[$0.value].state == .running }
+    inventory.threads = TaskThreads(analysis, names, running: running).threads()
     for thread in inventory.threads { if let task = thread.task { candidates[task].functions = thread.functions } }
     let deadlocks = DeadlockSearch(
       facts(candidates, indices, inventory.threads, search), threads: inventory.threads)
     inventory.deadlocks = deadlocks.deadlocks
     for task in deadlocks.stuck { candidates[task].isStuck = true }
-    var rows: [(key: Key, first: Candidate, row: TaskInventory.Row)] = []
+    var rows: [TaskInventory.Row] = []
     var rowOfKey: [Key: Int] = [:]
     for candidate in candidates {
       let key = key(of: candidate, search)
       let index = rowOfKey[key] ?? rows.count
       if index == rows.count {
         rowOfKey[key] = index
-        rows.append((key, candidate, row(of: candidate, search)))
+        rows.append(row(of: candidate, search))
       }
-      rows[index].row.count += 1
+      rows[index].count += 1
       if !candidate.isInner {
-        rows[index].row.bytes &+= graph.heap[BlockID(candidate.node)].size &+ (slabs[candidate.node] ?? 0)
-        rows[index].row.retainedBytes &+= retained[candidate.node]
+        rows[index].bytes &+= graph.heap[BlockID(candidate.node)].size &+ (slabs[candidate.node] ?? 0)
+        rows[index].retainedBytes &+= retained[candidate.node]
       }
       if let age = candidate.age {
-        let known = rows[index].row.ages ?? age...age
-        rows[index].row.ages = min(known.lowerBound, age)...max(known.upperBound, age)
+        let known = rows[index].ages ?? age...age
+        rows[index].ages = min(known.lowerBound, age)...max(known.upperBound, age)
       }
       inventory.tasks.append(
         TaskInventory.Task(address: RuntimeAddress(candidate.address), row: index, parent: nil, age: candidate.age))
@@ -112,7 +112,7 @@ private struct TaskInventoryBuilder {
     for index in inventory.tasks.indices {
       inventory.tasks[index].parent = relations.parents[inventory.tasks[index].address.rawValue].flatMap { indices[$0] }
     }
-    join(rows.map(\.row), &inventory)
+    join(rows, &inventory)
     return inventory
   }
 

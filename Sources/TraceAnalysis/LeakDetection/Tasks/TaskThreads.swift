@@ -13,7 +13,8 @@ struct TaskThreads {
   private let names: FindingNaming
   /// The indices of running tasks, by address.
   private let running: [UInt64: Int]
-  /// The indices of the image's threads, by the kernel's number.
+  /// The indices of the image's threads, by the kernel's number. In a container, by the number that the process sees: a
+  /// lock has that number of its owner.
   private let indices: [UInt32: Int]
 
   private static let workers = RuleBook.shipped.table(.poolThread, by: .symbol)
@@ -22,8 +23,12 @@ struct TaskThreads {
   init(_ analysis: LeakAnalysis, _ names: FindingNaming, running: [UInt64: Int]) {
     (self.analysis, self.names, self.running) = (analysis, names, running)
     graph = analysis.graph
-    indices = Dictionary(
-      graph.snapshot.threads.enumerated().map { ($1.osThread, $0) }, uniquingKeysWith: { first, _ in first })
+    let stacks = analysis.model.trace.definitions.threadStacks
+    let numbers = graph.snapshot.threads.enumerated().map { index, thread -> (UInt32, Int) in
+      let ownNumber = UInt32(clamping: stacks[UInt64(thread.osThread)]?.ownNumber ?? 0)
+      return (ownNumber == 0 ? thread.osThread : ownNumber, index)
+    }
+    indices = Dictionary(numbers, uniquingKeysWith: { first, _ in first })
   }
 
   /// Linear in the words of threads, and look-ups of the names of their functions.

@@ -44,6 +44,10 @@ final class ImageScan {
     var regions = SnapshotRegions.regions(of: scan.process.mappings, threads: threads)
     var snapshotThreads = threads.map(\.snapshotThread)
     var scannedThreads = snapshotThreads.map { lt_snapshot_thread($0.state, $0.registers) }
+    // The scan compares the numbers of threads with the owners of locks. In a container, a lock has the other number.
+    for (index, thread) in threads.enumerated() where thread.ownNumber != 0 {
+      scannedThreads[index].osThread = UInt32(clamping: thread.ownNumber)
+    }
     let state = UnsafeMutablePointer<lt_memory_scan>.allocate(capacity: 1)
     state.initialize(to: lt_memory_scan())
     let part = UnsafeMutablePointer<UInt8>.allocate(capacity: Self.partBytes)
