@@ -125,10 +125,7 @@ def main() -> int:
         complaints = judge(root, leaktrace, options.requests, answers)
     except (emulation.NotReady, FailedCommand, subprocess.SubprocessError) as failure:
         complaints = [str(failure)]
-    for text in complaints:
-        emulation.say(text)
-    emulation.say(f"complaints: {len(complaints)}")
-    return 1 if complaints else 0
+    return emulation.report(complaints)
 
 
 if __name__ == "__main__":

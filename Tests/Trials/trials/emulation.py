@@ -42,6 +42,14 @@ def say(text: str) -> None:
     sys.stderr.write(f"test-arm64: {text}\n")
 
 
+def report(complaints: list[str]) -> int:
+    """Prints the complaints and their number. Returns the exit status: 1 if there are any."""
+    for text in complaints:
+        say(text)
+    say(f"complaints: {len(complaints)}")
+    return 1 if complaints else 0
+
+
 # --- compiling
 
 
