@@ -129,6 +129,7 @@ struct DiffCommand: LeakSearchingCommand {
       case .sarif: document.sarif()
       case .junit: document.junit()
       case .codequality: document.codeQuality()
+      case .compiler: document.compilerLines()
       case .briefJSON: outputs.brief(document, [])
       }
     }

@@ -6,7 +6,7 @@ import Glibc
 import TraceAnalysis
 
 enum ReportFormat: String, CaseIterable, ChosenWord {
-  case text, json, html, markdown, github, sarif, junit, codequality
+  case text, json, html, markdown, github, sarif, junit, codequality, compiler
   case briefJSON = "brief-json"
 }
 
@@ -31,7 +31,7 @@ struct ReportFile: ExpressibleByArgument {
 struct ReportOutputs: ParsableArguments {
   @Option(
     help:
-      "Report format; 'html' is a page for a browser, 'github' is for workflow annotations, 'codequality' is for GitLab, 'brief-json' is a short answer for agents."
+      "Report format; 'html' is a page for a browser, 'github' is for workflow annotations, 'codequality' is for GitLab, 'compiler' has lines that editors can jump to, 'brief-json' is a short answer for agents."
   )
   var format: ReportFormat = .text
 
@@ -42,7 +42,7 @@ struct ReportOutputs: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Directory that source paths are relative to in sarif, junit, github, codequality and markdown (default: top of the Git working tree).",
+      "Directory that source paths are relative to in sarif, junit, github, codequality, compiler and markdown (default: top of the Git working tree).",
       valueName: "directory"), completion: .directory)
   var sourceRoot: String?
 
@@ -221,6 +221,7 @@ struct ReportWriter {
       case .sarif: document.sarif()
       case .junit: document.junit()
       case .codequality: document.codeQuality()
+      case .compiler: document.compilerLines()
       case .briefJSON:
         outputs.brief(
           document,

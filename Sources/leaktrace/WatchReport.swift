@@ -182,6 +182,7 @@ struct WatchReport {
       case .sarif: document.sarif()
       case .junit: document.junit()
       case .codequality: document.codeQuality()
+      case .compiler: document.compilerLines()
       case .briefJSON: command.outputs.brief(document, [])
       }
     }

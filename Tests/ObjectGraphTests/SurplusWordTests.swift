@@ -4,6 +4,7 @@ import Testing
 import TraceTestSupport
 
 @testable import LeakDetection
+@testable import TraceSymbolication
 
 @Suite struct SurplusWordTests {
   private typealias Heap = HeapBuilder
@@ -98,5 +99,22 @@ import TraceTestSupport
     let buffer = heap.malloc(64)
     heap.set(buffer, 0, item)
     #expect(try heap.analysis().findings().filter { $0.verdict == .lost }.map { $0.path[0].type } == ["malloc"])
+  }
+
+  /// Memory of a library may have a stale word that leads to an object. The object's own references are farther away.
+  @Test(arguments: [1, 2] as [UInt64]) func pathLeadsOverAStaleWordOnlyIfNoReferenceIsKnown(references: UInt64) throws {
+    let heap = HeapBuilder()
+    heap.type("App.Item", fields: [])
+    heap.type("App.Link", fields: [Heap.field("next", 0)])
+    let item = heap.object("App.Item", count: count(references))
+    let buffer = heap.malloc(64)
+    heap.global(buffer)
+    heap.set(buffer, 0, item)
+    let links = (0..<6).map { _ in heap.object("App.Link", count: count(1)) }
+    heap.global(links[0])
+    for (link, next) in zip(links, links.dropFirst() + [item]) { heap.set(link, 0, next) }
+    let answer = try heap.analysis().explain(.type(NamePattern("Item")), limit: 2)
+    let path = try #require(answer.groups.first).path.map(\.type)
+    #expect(path == (references == 1 ? Array(repeating: "Link", count: 6) : ["malloc"]) + ["Item"])
   }
 }

@@ -246,6 +246,43 @@ import TraceTestSupport
       junit.contains("Leaked in 4 tests: D.d (5), B.b (4), C.c (3), A.a (2), in no known test (6).\">"), "\(junit)")
   }
 
+  // MARK: Lines for editors
+
+  /// What problem matchers of editors expect: path, line, column, severity, message.
+  private static var diagnostic: Regex<(Substring, Substring, Substring, Substring, Substring, Substring)> {
+    /^([^:]+):(\d+):(\d+): (error|warning|note): (.+)$/
+  }
+
+  @Test func editorsFindThePlacesOfOpenFindings() throws {
+    let lines = document(mixed, gates: [failed, passed]).compilerLines().split(separator: "\n").map(String.init)
+    let placed = try lines.compactMap { try Self.diagnostic.wholeMatch(in: $0)?.output }
+    #expect(
+      placed.filter { $0.4 != "note" }.map { "\($0.1):\($0.2) \($0.4)" } == [
+        "Sources/App/ViewModel.swift:12 error", "Sources/App/Server.swift:20 error",
+      ], "\(lines)")
+    #expect(placed.first?.5.hasPrefix("Retain cycle: ViewModel ↺: 3 instances, 1.50 KiB retained.") == true)
+    #expect(placed.first?.5.hasSuffix("[00112233445566aa]") == true)
+    #expect(placed[1].4 == "note" && placed[1].1 == "Sources/App/main.swift" && placed[1].2 == "3")
+    // The lost block was never accepted. Its place is unknown.
+    #expect(
+      lines.filter { try! Self.diagnostic.wholeMatch(in: $0) == nil }.map { $0.prefix(12) } == [
+        "app: error: ", "app: error: ",
+      ], "\(lines)")
+    #expect(lines.last == "app: error: gate new-leaks failed: 1 new leak, none is let through")
+  }
+
+  @Test func suspicionsThatFailNoGateAreWarningsOfOneLine() throws {
+    var finding = ExampleFindings.outlived()
+    finding.path[0].type = "Odd\u{1B}[31m\nType"
+    let lines = document([JudgedFinding(finding, .new)], unjudged: "app left\nno heap image").compilerLines()
+      .split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.first == "app: error: leaks cannot be judged: app left\\u{a}no heap image", "\(lines)")
+    let severities = try lines.compactMap { try Self.diagnostic.wholeMatch(in: $0)?.output.4 }
+    #expect(severities.first == "warning" && severities.dropFirst().allSatisfy { $0 == "note" })
+    #expect(lines.allSatisfy { $0.isEmpty || $0.contains(": ") } && !lines.joined().contains("\u{1B}"))
+    #expect(document([JudgedFinding(finding, .known(reason: "wanted"))]).compilerLines() == "")
+  }
+
   // MARK: Code quality
 
   @Test func codeQualityHasAnIssueForEachUnsuppressedFinding() throws {

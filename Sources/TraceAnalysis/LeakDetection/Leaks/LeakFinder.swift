@@ -248,13 +248,14 @@ struct LeakFinder {
     var heldTogether: [UInt32: BlockSum] = [:]
   }
 
-  /// Costs of edges by strength. Exact references make better evidence than scanned words.
+  /// Costs of edges by strength. Exact references make better evidence than scanned words. The counts of a surplus
+  /// word's target show that other references keep it. So a path leads over such a word only if no other path does.
   static var costs: EdgeCosts {
     var costs = EdgeCosts(default: 200)
     costs[EdgeStrength.strong.rawValue] = 2
     costs[EdgeStrength.conservative.rawValue] = 9
     costs[EdgeStrength.taskLink.rawValue] = 9
-    costs[EdgeStrength.surplus.rawValue] = 9
+    costs[EdgeStrength.surplus.rawValue] = 150
     costs[EdgeStrength.unmanaged.rawValue] = 12
     return costs
   }
