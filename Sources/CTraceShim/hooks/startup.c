@@ -191,11 +191,13 @@ static int attach(const char *settings) {
   lt_snapshot_list_blocks();
   // There may be other threads that have not called a hook yet.
   lt_exact_time_require();
-  if (!lt_begin_recording(true)) return LT_ATTACH_REFUSED;
-  attachment.isAttached = true;
+  // Requests for images may arrive as soon as the trace's file exists.
+  lt_snapshot_hold(true);
+  attachment.isAttached = lt_begin_recording(true);
   // Write the descriptions now: an image may be taken even if the process calls no hook from now on.
-  lt_process_introduce();
-  return LT_ATTACH_DONE;
+  if (attachment.isAttached) lt_process_introduce();
+  lt_snapshot_hold(false);
+  return attachment.isAttached ? LT_ATTACH_DONE : LT_ATTACH_REFUSED;
 }
 
 static int detach(void) {

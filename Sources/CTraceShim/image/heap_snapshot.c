@@ -56,6 +56,7 @@ static struct {
   struct lt_freeze freeze;
   uint8_t *stack;
   _Atomic pid_t copy;     ///< the process that writes the image
+  _Atomic bool isHeld;    ///< no image may be taken yet; a release pairs with the acquire in `take`
   bool isServed;          ///< the thread that takes the snapshot is the recorder's own
   uintptr_t exitFunction; ///< address of the C library's exit
 } snapshots;
@@ -84,6 +85,8 @@ void lt_snapshot_init(bool on, uint32_t keptImages) {
 }
 
 void lt_snapshot_list_blocks(void) { snapshots.job.listsBlocks = true; }
+
+void lt_snapshot_hold(bool isHeld) { atomic_store_explicit(&snapshots.isHeld, isHeld, memory_order_release); }
 
 void lt_snapshot_forget(void) {
   snapshots.isOn = false;
@@ -299,6 +302,8 @@ static bool is_every_request_answered(void) {
 static int take(uint32_t reason, const char *label, const ucontext_t *interrupted, enum lt_snapshot_wait wait,
                 bool isInHook, bool isCounted) {
   if (!is_possible()) return -ENODEV;
+  // The request stays unanswered, and its sender repeats it.
+  if (atomic_load_explicit(&snapshots.isHeld, memory_order_acquire)) return -EAGAIN;
   uint64_t start = lt_clock_nanoseconds(CLOCK_MONOTONIC);
   // No signal may interrupt until the threads resume. A handler that called this function would find the state held by
   // its own thread.

@@ -59,6 +59,9 @@ void lt_snapshot_forget(void);
 /// Makes images list the process's blocks from the allocator's metadata, because events do not show all blocks. Must be
 /// called before the first image.
 void lt_snapshot_list_blocks(void);
+/// Takes no image from now on, or allows images again. While a recording of a running process begins, an image would
+/// lack the descriptions that its readers need.
+void lt_snapshot_hold(bool isHeld);
 /// Prepares snapshots. Must be called once for each trace, when it is open.
 void lt_snapshot_init(bool isOn, uint32_t keptImages);
 /// Resets snapshots in a child made by fork.

@@ -51,6 +51,22 @@ import Testing
     #expect(try suspicions(outcome) == Self.expected, "\(outcome.output)")
   }
 
+  @Test("An image that is requested while a recording begins has the objects from before", .secondTier)
+  func requestedEarly() throws {
+    let waiting = try InspectionTests.Waiting(TestProgram("beyond-reach.swift", flags: ["-g", "-O"]))
+    let (process, trace) = ("\(waiting.processID)", waiting.directory.path + "/early")
+    let attaching = try Command([BuildProducts.leaktrace, "attach", process, "-o", trace]).start()
+    // There is nothing to ask before the recorder is in the process.
+    var tries = 0
+    while try Command([BuildProducts.leaktrace, "snapshot", process]).run().end != .exit(0), tries < 1000 { tries += 1 }
+    #expect(tries > 0 && tries < 1000)
+    #expect(try attaching.wait().end == .exit(0))
+    _ = try waiting.end(SIGKILL)
+    let outcome = try Command([BuildProducts.leaktrace, "analyze", trace, "--format", "json"]).run()
+    let found = try suspicions(outcome)
+    #expect(found == Self.expected)
+  }
+
   @Test("An attached recording and a core file report the same objects", .secondTier)
   func attachedAndCore() throws {
     let waiting = try InspectionTests.Waiting(TestProgram("beyond-reach.swift", flags: ["-g", "-O"]))
