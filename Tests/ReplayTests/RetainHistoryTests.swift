@@ -31,7 +31,9 @@ private struct Program {
     if let known = functions[call] { return known }
     let parts = call.split(separator: "@")
     let address = 0x40_0000 + UInt64(functions.count) * 16
-    naming.add(address, String(parts[0]), file: "/src/App.swift", line: parts.count > 1 ? Int(parts[1]) : nil)
+    naming.add(
+      address, String(parts[0]), file: "/src/App.swift", line: parts.count > 1 ? Int(parts[1]) : nil,
+      kind: parts[0] == "start_thread" ? .systemLibrary : .user)
     functions[call] = address
     return address
   }
@@ -108,6 +110,17 @@ private struct Program {
     program.event(.release, "main", "user()@8")
     program.event(.release, "main", "factory()@2")
     #expect(try program.open() == ["other()@4 ×1"])
+  }
+
+  /// A thread's function that releases by a tail call has no frame any more.
+  @Test func systemFunctionReleasesARetainOfTheFunctionThatItCalled() throws {
+    var program = Program()
+    program.event(.object, "main", "start()@1")
+    program.event(.retain, "main", "start()@2")
+    program.event(.retain, "start_thread", "closure #1 in start()@5", thread: 2)
+    program.event(.release, "start_thread", thread: 2)
+    program.event(.release, "main", "start()@2")
+    #expect(try program.open() == ["start()@1 ×1"])
   }
 
   @Test func deinitReleasesAReferenceStoredByAnotherMethodOfItsType() throws {

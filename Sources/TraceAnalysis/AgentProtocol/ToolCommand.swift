@@ -33,22 +33,28 @@ package struct ToolCall: Sendable {
   /// ignored by tools that write none. A client's text is never an option of its own.
   package func commandLine(newTrace: String) -> [String] {
     let brief = ["--format=brief-json", "--brief-size=\(size)"]
+    func line(_ command: String, _ options: [String], _ operands: [String]) -> [String] {
+      [command] + options + ["--"] + operands
+    }
+    let trace = string("trace") ?? ""
     switch tool {
     case .findings:
-      return ["analyze"] + brief + (string("cursor").map { ["--brief-cursor=\($0)"] } ?? [])
-        + ["--", string("trace") ?? ""]
+      let cursor = string("cursor").map { ["--brief-cursor=\($0)"] } ?? []
+      return line("analyze", brief + cursor, [trace])
     case .finding:
-      return ["analyze"] + brief + ["--brief-finding=\(string("fingerprint") ?? "")", "--", string("trace") ?? ""]
+      let fingerprint = string("fingerprint") ?? ""
+      return line("analyze", brief + ["--brief-finding=\(fingerprint)"], [trace])
     case .why:
-      return ["why"] + brief + (isSet("by_allocation") ? ["--site"] : [])
-        + ["--", string("trace") ?? "", string("object") ?? ""]
-    case .tasks: return ["tasks"] + brief + (isSet("waiting") ? ["--waiting"] : []) + ["--", string("trace") ?? ""]
+      let site = isSet("by_allocation") ? ["--site"] : []
+      return line("why", brief + site, [trace, string("object") ?? ""])
+    case .tasks:
+      let waiting = isSet("waiting") ? ["--waiting"] : []
+      return line("tasks", brief + waiting, [trace])
     case .verify:
-      return ["verify"] + brief + strings("fingerprints").map { "--finding=\($0)" }
-        + ["--", string("old") ?? ""] + strings("new")
-    case .record: return ["record", "--quiet", "--output=\(newTrace)", "--"] + strings("command")
-    case .inspect:
-      return ["inspect"] + brief + ["--output=\(newTrace)", "--", "\(number("pid") ?? 0)"]
+      let fingerprints = strings("fingerprints").map { "--finding=\($0)" }
+      return line("verify", brief + fingerprints, [string("old") ?? ""] + strings("new"))
+    case .record: return line("record", ["--quiet", "--output=\(newTrace)"], strings("command"))
+    case .inspect: return line("inspect", brief + ["--output=\(newTrace)"], ["\(number("pid") ?? 0)"])
     }
   }
 }

@@ -20,7 +20,8 @@ struct CompilerLines {
       let message =
         "\(FindingDocument.headline(entry.finding)): \(FindingDocument.summary(entry.judged, separator: " ")) [\(entry.finding.fingerprint)]"
       lines.append(entry.place.map { placed($0, severity, message) } ?? unplaced(severity, message))
-      for note in entry.pathNotes + entry.notes.dropFirst().filter({ !entry.pathNotes.map(\.place).contains($0.place) }) {
+      for note in entry.pathNotes + entry.notes.dropFirst().filter({ !entry.pathNotes.map(\.place).contains($0.place) })
+      {
         lines.append(placed(note.place, "note", note.text))
       }
     }

@@ -37,6 +37,11 @@ package enum HolderWords {
       return
         "Capture \(AdviceWords.variable(capture)) weakly\(AdviceWords.words(capture.site)), and keep no strong reference to it across an await. "
         + "Then the \(capture.type) is freed, and its deinit can cancel the task. Or keep the task, and cancel it when the \(capture.type) is done."
+    case .releaseInTask(let capture):
+      let variable = AdviceWords.variable(capture)
+      return
+        "Keep no strong reference to \(variable) across an await\(AdviceWords.words(capture.site)): the capture is weak, so unwrap it again after each await, such as inside the loop. "
+        + "Then the \(capture.type) is freed, and its deinit can cancel the task. Or keep the task, and cancel it when the \(capture.type) is done."
     case .cancelTask(let type):
       return
         "Keep the task and call cancel() on it when the \(type) is done: not in the \(type)'s deinit, which cannot run while the task keeps the \(type). "

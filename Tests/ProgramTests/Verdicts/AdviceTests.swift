@@ -24,6 +24,9 @@ struct AdviceCase: Sendable, CustomTestStringConvertible {
       says: ["Capture self weakly", "Connection.onFinish"]),
     AdviceCase(
       name: "dispatch-timer", file: "Heartbeat", verdict: "outlived", says: ["cancel()", "capture self weakly"]),
+    AdviceCase(
+      name: "weak-capture", file: "Lighthouse", verdict: "outlived",
+      says: ["Keep no strong reference to self across an await", "the capture is weak", "unwrap it again"]),
     AdviceCase(name: "observer", file: "ThemePicker", verdict: "retainCycle", says: ["Capture self weakly"]),
     AdviceCase(
       name: "own-task", file: "Chat", verdict: "suspended",

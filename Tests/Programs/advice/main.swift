@@ -5,6 +5,7 @@ let programs: [String: () -> Void] = [
   "delegate": { Stopwatch.measure() },
   "closure-property": { Download.fetch() },
   "dispatch-timer": { Heartbeat.beat() },
+  "weak-capture": { Lighthouse.shine() },
   "observer": { ThemePicker.pick() },
   "own-task": { Chat.join() },
   "stream-termination": { Ticker.watch() },

@@ -5,7 +5,7 @@ import TraceSymbolication
 
 /// The facts of a stack that pairing compares. `RetainPlaces` assigns the numbers in it.
 struct RetainPlace: Hashable {
-  /// The activation of the program's innermost function; nil if the stack has none.
+  /// The activation of the program's innermost function, or else of the innermost frame. Nil for an empty stack.
   var scope: Int?
   /// The number of the source line in that function; 0 if the line is unknown.
   var line = 0
@@ -126,7 +126,12 @@ final class RetainPlaces {
         }?.function
     }
     let found = type.isEmpty ? Found(stack: near.program, index: 0) : withoutInitialisers(near.program, of: type)
-    guard found.stack.rawValue > 1, let frame = definitions.stacks.frame(of: found.stack) else { return (place, name) }
+    guard found.stack.rawValue > 1, let frame = definitions.stacks.frame(of: found.stack) else {
+      // A function that releases by a tail call has no frame any more. If the system called it, no frame of the program
+      // is left: the release seems to come from the system's function that called it.
+      place.scope = scope(of: stack)
+      return (place, name)
+    }
     let functions = sources(frame).filter { $0.kind == .user }
     guard found.index < functions.count else { return (place, name) }
     let function = functions[found.index]

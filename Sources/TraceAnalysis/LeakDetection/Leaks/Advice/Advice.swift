@@ -147,6 +147,8 @@ package enum Advice: Hashable, Sendable {
     case end(Finding.Registration, type: String)
     case endAndCapture(Finding.Registration, type: String, WeakCapture?)
     case captureInTask(WeakCapture)
+    /// The task's closure has a weak capture. A variable of the task keeps the object across an await.
+    case releaseInTask(WeakCapture)
     case cancelTask(type: String)
     /// The field leads to the object or stream that the task awaits.
     case clearAwaited(String)

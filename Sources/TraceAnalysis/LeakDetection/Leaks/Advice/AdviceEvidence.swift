@@ -84,6 +84,22 @@ struct AdviceEvidence {
     return false
   }
 
+  /// Returns whether a block leads to a weak capture of an object. The block is a task, or memory of the task's frames:
+  /// the captures are in closures that the block refers to.
+  func isWeaklyCaptured(_ object: RuntimeAddress, in block: RuntimeAddress) -> Bool {
+    guard let graph, let object = node(object, graph), let block = node(block, graph) else { return false }
+    func captures(_ node: NodeID, depth: Int) -> Bool {
+      graph.graph.edges(from: node).contains { edge in
+        let target = graph.graph.target(of: edge)
+        if graph.graph.kind(of: edge) == EdgeStrength.weak.rawValue { return node != block && target == object }
+        guard depth > 0, !graph.isRoot(target) else { return false }
+        let kind = graph.type(of: target).kind
+        return (kind == .closure || kind == .box) && captures(target, depth: depth - 1)
+      }
+    }
+    return captures(block, depth: 2)
+  }
+
   /// Returns the names of the program's classes whose objects the block refers to.
   func programTypes(referredToBy address: RuntimeAddress) -> [String] {
     guard let graph, let node = node(address, graph) else { return [] }

@@ -9,12 +9,14 @@ struct SurvivorAdvice {
   private let object: Finding.Step
   private let names: SourceNames
   private let cut: CycleCut
+  private let evidence: AdviceEvidence
 
   init?(_ finding: Finding, _ evidence: AdviceEvidence) {
     guard let retention = finding.evidence.retention, let object = finding.path.last else { return nil }
     (self.finding, self.retention, self.object) = (finding, retention, object)
     names = SourceNames(finding)
     cut = CycleCut(finding, evidence)
+    self.evidence = evidence
   }
 
   /// The changes, most likely first.
@@ -43,18 +45,21 @@ struct SurvivorAdvice {
   /// Returns advice for an object that a task keeps. While the task keeps the object, the object's `deinit` cannot run
   /// and cancel the task.
   private func task(_ type: String) -> [Advice.HolderChange] {
-    var changes: [Advice.HolderChange] = []
-    if let capture = captures.last, capture.target == finding.path.count - 1 {
-      let variable = capture.variable.isEmpty ? nil : capture.variable
-      changes = [.captureInTask(.init(variable: variable, type: type, site: .taskClosure(capture.closure)))]
-    } else if let frame = startOfTask {
-      let variable = frame.isMethod(of: type) ? "self" : nil
-      changes = [.captureInTask(.init(variable: variable, type: type, site: .startedAt(frame)))]
-    } else {
-      changes = [.cancelTask(type: type)]
-    }
+    let capture = captureInTask(type)
+    var changes: [Advice.HolderChange] = [
+      capture.map { hasWeakCapture ? .releaseInTask($0) : .captureInTask($0) } ?? .cancelTask(type: type)
+    ]
     if let keeper { changes.append(.clearAwaited(keeper)) }
     return changes
+  }
+
+  /// Returns the capture of the object by the task's closure; nil if the object is not in the task's own memory.
+  private func captureInTask(_ type: String) -> Advice.WeakCapture? {
+    if let capture = captures.last, capture.target == finding.path.count - 1 {
+      let variable = capture.variable.isEmpty ? nil : capture.variable
+      return .init(variable: variable, type: type, site: .taskClosure(capture.closure))
+    }
+    return startOfTask.map { .init(variable: $0.isMethod(of: type) ? "self" : nil, type: type, site: .startedAt($0)) }
   }
 
   /// The program's function that started the task. Nil unless the object is in the task's own memory or in a closure of
@@ -63,6 +68,11 @@ struct SurvivorAdvice {
     guard let step = finding.path.dropLast().last, step.kind == .malloc || step.kind == .task || step.kind == .closure
     else { return nil }
     return step.place.flatMap { $0.kind == .user && $0.line != nil ? $0 : nil }
+  }
+
+  /// Whether the task has a weak capture of the object, besides the reference that keeps the object.
+  private var hasWeakCapture: Bool {
+    finding.path.dropLast().last.map { evidence.isWeaklyCaptured(object.address, in: $0.address) } ?? false
   }
 
   /// The program's field that leads to the task. Skips fields of generic types: they are wrappers, and a program may

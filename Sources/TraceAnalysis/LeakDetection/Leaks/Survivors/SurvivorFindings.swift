@@ -139,7 +139,7 @@ struct SurvivorFindings {
         continue
       }
       finding.fingerprint = identity.fingerprint
-      finding.advice = Advice.advice(for: finding)
+      finding.advice = Advice.advice(for: finding, AdviceEvidence(naming))
       numbers[parts] = findings.count
       findings.append(finding)
       sites.append(Set(group.sites))
