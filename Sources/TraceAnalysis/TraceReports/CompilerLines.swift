@@ -29,8 +29,7 @@ struct CompilerLines {
     return lines.map { $0 + "\n" }.joined()
   }
 
-  /// Returns whether somebody should look at a finding. Accepted and hidden findings, and those of libraries, stay away
-  /// from an editor's list.
+  /// Returns whether a finding needs attention. Accepted findings, hidden findings and findings of libraries are not shown.
   private func isOpen(_ judged: JudgedFinding) -> Bool {
     switch judged.standing {
     case .new, .worse: true

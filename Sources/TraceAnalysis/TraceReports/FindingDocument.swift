@@ -65,7 +65,7 @@ package struct FindingDocument: Sendable {
   /// Returns the issues of GitLab's code quality report, as JSON.
   package func codeQuality() -> String { CodeQualityReport(document: self).text }
 
-  /// Returns lines as a compiler prints them, for editors. Empty if nobody needs to look at a finding.
+  /// Returns lines as a compiler prints them, for editors. Empty if no finding needs attention.
   package func compilerLines() -> String { CompilerLines(document: self).text }
 
   /// Returns Markdown for a comment on a pull request, or for a step's summary.
