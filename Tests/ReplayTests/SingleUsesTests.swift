@@ -124,6 +124,28 @@ import Testing
     #expect(process.found().allSatisfy { $0.last == 0 && $0.ages == 0 })
   }
 
+  @Test func spanIsMeasuredInBirthsThatFollow() {
+    let process = Process(10)
+    process.use(3)
+    for _ in 0..<30 { process.makeTemporary() }
+    process.use(3)
+    for _ in 0..<10 { process.makeTemporary() }
+    // Nothing is made after this use.
+    process.use(4)
+    let found = process.found()
+    #expect(found[3].span == Double(40 - 3) / 50)
+    #expect(found.indices.filter { found[$0].span > 0 } == [3])
+  }
+
+  @Test func passHasNoSpan() {
+    let process = Process(10)
+    for round in 0..<4 {
+      for index in 0..<10 { process.use(round % 2 == 0 ? index : index * 3 % 10) }
+      for _ in 0..<10 { process.makeTemporary() }
+    }
+    #expect(process.found().allSatisfy { $0.span == 0 })
+  }
+
   @Test func birthsOfEndedSiblingsCount() {
     let process = Process(10)
     for _ in 0..<30 { process.makeTemporary() }

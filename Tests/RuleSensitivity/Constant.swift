@@ -144,6 +144,7 @@ extension Constant {
     .share("minRemainingWork", \.minRemainingWork),
     .share("minConcurrency", \.minConcurrency),
     .share("minInOrder", \.minInOrder),
+    .share("maxUsedInQueue", \.maxUsedInQueue),
     .share("maxLagOfQueue", \.maxLagOfQueue),
     .count("minRegistered", \.minRegistered),
     .count("minPendingTasks", \.minPendingTasks),
@@ -172,6 +173,7 @@ extension Constant {
     .share("minUsePhase", \.minUsePhase),
     .share("maxLagOfLooped", \.maxLagOfLooped),
     .share("maxSingleShare", \.maxSingleShare),
+    .share("minSpanOfUse", \.minSpanOfUse),
     .count("minUseOctaves", \.minUseOctaves),
     .points("minPoints", \.minPoints),
   ]

@@ -82,6 +82,7 @@ struct EvidenceJSON {
       ("letGo", .optional(retention.letGo?.function)),
       ("letGoFile", .optional(retention.letGo?.file)),
       ("letGoLine", .optional(letGoLine)),
+      ("cancelled", .bool(retention.isCancelled ?? false)),
       ("root", .string(retention.origin.name)),
       ("suspect", .number(UInt64(retention.suspect))),
     ]

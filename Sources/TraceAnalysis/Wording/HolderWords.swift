@@ -11,6 +11,9 @@ package enum HolderWords {
     if let place = retention.letGo {
       return "The program let go of these\(PlaceWords.within(place)). Their tasks still wait, and keep them."
     }
+    if retention.isCancelled == true {
+      return "The program cancelled these tasks. They still wait for a continuation, without a cancellation handler."
+    }
     guard retention.isBeyondReach == true else { return nil }
     switch retention.registration {
     case .task?: return "No code has the handle of these tasks, so none can cancel them. They sleep in a loop."

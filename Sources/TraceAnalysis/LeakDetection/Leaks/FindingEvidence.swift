@@ -66,6 +66,9 @@ extension Finding {
     /// The function of the program that released the object while one of the object's own tasks still keeps it. Nil if
     /// the finding has other evidence.
     package var letGo: SourceFrame? = nil
+    /// True if the program cancelled the objects' own tasks, and these wait nevertheless. Nil in a digest of an earlier
+    /// version.
+    package var isCancelled: Bool? = nil
     /// True if several functions make such objects. Nil in a digest of an earlier version.
     var isMadeInSeveralPlaces: Bool? = nil
     /// Index in the path of the object that the suspect reference leads to. 0 if the root itself has this reference.

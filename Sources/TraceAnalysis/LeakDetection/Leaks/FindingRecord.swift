@@ -49,6 +49,7 @@ package struct FindingRecord: Codable, Sendable {
     var isBeyondReach: Bool?
     /// Nil in digests of earlier versions.
     var letGo: SourceFrame?
+    var isCancelled: Bool?
     var isMadeInSeveralPlaces: Bool?
     var suspect: Int
     var births: UInt64
@@ -139,7 +140,8 @@ extension FindingRecord.SurvivorEvidence {
   private var retention: Finding.Retention {
     Finding.Retention(
       origin: origin, holder: holder, ownHolder: ownHolder, registration: registration, isBeyondReach: isBeyondReach,
-      letGo: letGo, isMadeInSeveralPlaces: isMadeInSeveralPlaces, suspect: suspect, snapshot: snapshot,
+      letGo: letGo, isCancelled: isCancelled, isMadeInSeveralPlaces: isMadeInSeveralPlaces, suspect: suspect,
+      snapshot: snapshot,
       ages: youngest.flatMap { youngest in oldest.map { Finding.Ages(youngest: youngest, oldest: $0) } })
   }
 
@@ -204,7 +206,8 @@ extension FindingRecord.SurvivorEvidence {
     self.init(
       snapshot: retention.snapshot, origin: retention.origin, holder: retention.holder,
       ownHolder: retention.ownHolder, registration: retention.registration, isBeyondReach: retention.isBeyondReach,
-      letGo: retention.letGo, isMadeInSeveralPlaces: retention.isMadeInSeveralPlaces, suspect: retention.suspect,
+      letGo: retention.letGo, isCancelled: retention.isCancelled,
+      isMadeInSeveralPlaces: retention.isMadeInSeveralPlaces, suspect: retention.suspect,
       births: siblings.births,
       deaths: siblings.deaths, scope: siblings.scope, scopeShare: siblings.scopeShare,
       siblingLifetime: siblings.lifetime, youngest: retention.ages?.youngest, oldest: retention.ages?.oldest,

@@ -20,7 +20,7 @@
 ///
 /// Threads that loop over one group at the same time disturb the order. Their visits then count as single uses.
 ///
-/// Memory: at most 120 bytes for each object. An event takes constant expected time.
+/// Memory: at most 140 bytes for each object. An event takes constant expected time.
 package struct SingleUses: ReplayObserver {
   /// The single uses of an object, in the units of `LiveBlock.lastUse` and `LiveBlock.useAges`.
   package struct Use: Hashable, Sendable, BitwiseCopyable {
@@ -30,6 +30,9 @@ package struct SingleUses: ReplayObserver {
     /// objects that have ended.
     package var births = 0.0
     package var passes = 0.0
+    /// The share of the group's births between the object's birth and its last use that is no part of a pass, not even of
+    /// an early one. Uses after the last birth of the group do not count.
+    package var span = 0.0
 
     package init(last: UInt32 = 0, ages: UInt16 = 0) { (self.last, self.ages) = (last, ages) }
   }
@@ -61,6 +64,10 @@ package struct SingleUses: ReplayObserver {
     /// The number of the group's births, and of its passes, before the object's birth.
     var births: UInt32 = 0
     var passes: UInt32 = 0
+    /// The number of the group's births before the last use outside of passes, and before an earlier such use that had
+    /// fewer births before it.
+    var birthsAtUse: UInt32 = 0
+    var birthsAtEarlierUse: UInt32 = 0
 
     static let none: Int32 = -1
 
@@ -71,6 +78,11 @@ package struct SingleUses: ReplayObserver {
       let now = UInt64(time) * LiveBlock.useUnit
       ages |= 1 << UInt16(LiveBlock.ageBit(now > ordinal ? now - ordinal : 0))
     }
+
+    mutating func noteUse(after births: UInt32) {
+      guard births > birthsAtUse else { return }
+      (birthsAtEarlierUse, birthsAtUse) = (birthsAtUse, births)
+    }
   }
 
   /// A visit of a run. Times are in `LiveBlock.useUnit`s of events.
@@ -78,6 +90,9 @@ package struct SingleUses: ReplayObserver {
     var member: Int32
     var start: UInt32
     var end: UInt32
+    /// The number of the group's births before the visit, and before its end.
+    var births: UInt32
+    var birthsAtEnd: UInt32
     /// Whether the run has visited the object before.
     var isRepeated: Bool
     /// Whether the object followed one of the last objects earlier, too.
@@ -151,6 +166,8 @@ package struct SingleUses: ReplayObserver {
       var use = Use(last: member.last, ages: member.ages)
       use.births = Double(member.births) / Double(max(1, group.births))
       use.passes = Double(member.passes) / Double(max(1, group.passes))
+      let births = member.birthsAtUse < group.births ? member.birthsAtUse : member.birthsAtEarlierUse
+      use.span = Double(births - min(births, member.births)) / Double(max(1, group.births))
       uses[Int(member.group)].append(use)
     }
     return uses
@@ -191,7 +208,7 @@ package struct SingleUses: ReplayObserver {
   private mutating func continueVisit(of place: Int, in group: Int, at time: UInt32) {
     let visit = Int(members[place].visit)
     if visit >= 0 {
-      groups[group].run[visit].end = time
+      (groups[group].run[visit].end, groups[group].run[visit].birthsAtEnd) = (time, groups[group].births)
     } else if members[place].isSingle {
       members[place].note(at: time)
     }
@@ -210,7 +227,10 @@ package struct SingleUses: ReplayObserver {
     members[Int(place)].run = groups[group].number
     members[Int(place)].visit = Int32(groups[group].run.count)
     groups[group].run.append(
-      Visit(member: place, start: time, end: time, isRepeated: isRepeated, isInOrder: isInOrder))
+      Visit(
+        member: place, start: time, end: time, births: groups[group].births,
+        birthsAtEnd: groups[group].births, isRepeated: isRepeated,
+        isInOrder: isInOrder))
     groups[group].repeated += isRepeated ? 1 : 0
     groups[group].repeatedLast = isRepeated ? groups[group].repeatedLast + 1 : 0
     let others = groups[group].run.count - groups[group].repeated
@@ -238,6 +258,10 @@ package struct SingleUses: ReplayObserver {
       if isSingle {
         members[member].note(at: visit.start)
         members[member].note(at: visit.end)
+      }
+      if !visit.isInOrder, !isPass || members[member].isVisitedTwice {
+        members[member].noteUse(after: visit.births)
+        members[member].noteUse(after: visit.birthsAtEnd)
       }
     }
     for visit in run[..<count] where visit.isRepeated { members[Int(visit.member)].isVisitedTwice = false }

@@ -40,6 +40,7 @@ extension SurvivorFinder {
       return holds(.chain, isOfWork && suspicion.evidence.isStrong, else: .weakens) ? chain(family) : nil
     }
     weigh(.many, count >= strong, "\(count) of \(strong)", in: &suspicion.evidence)
+    weighSingleUses(of: family, in: &suspicion.evidence)
     // Objects that the main function collects are the program's purpose, unless they are subscribers.
     suspicion.needsCallback = !calledBack && !origin(block(first).site).hasUnit
     return suspicion.evidence.sum >= rules.minPoints ? suspicion : nil
@@ -225,7 +226,8 @@ extension SurvivorFinder {
   }
 
   /// Returns whether a family of one thread is a queue: siblings ended in the order of their births, and the number
-  /// grew evenly. In a search, the objects end in another order. If objects multiply, their number grows late.
+  /// grew evenly. In a search, the objects end in another order. If objects multiply, their number grows late. Nothing
+  /// uses the members of a queue until they leave it, but a world works with its animals in each step.
   private func isQueue(_ family: Family) -> Bool {
     let lifetime = family.lifetime
     guard let first = family.survivors.first.map(ordinal), lifetime.lastOrdinal > lifetime.firstOrdinal,
@@ -233,7 +235,9 @@ extension SurvivorFinder {
     else { return false }
     let part = Double(lifetime.lastOrdinal - first) / Double(lifetime.lastOrdinal - lifetime.firstOrdinal)
     let population = population(family, until: lifetime.lastOrdinal)
-    return Double(family.survivors.count) >= rules.minInOrder * part * Double(lifetime.births)
+    let inUse = family.survivors.count { isInUse($0, beyond: 0, in: family) }
+    return Double(inUse) <= rules.maxUsedInQueue * Double(family.survivors.count)
+      && Double(family.survivors.count) >= rules.minInOrder * part * Double(lifetime.births)
       && (population.growsInEachQuarter(least: rules.minQuarterOfQueue)
         || population.deviation.map { isEven($0) && $0.lag <= rules.maxLagOfQueue } ?? false)
   }

@@ -27,6 +27,7 @@ extension SurvivorFinder {
       guard suspicion.verdict == .accumulating else { return }
       weigh(.holderIsOlder, isContainerOlder(steps, place, than: nodes), figures, in: &evidence)
       weighReading(of: steps[place].node, nodes, suspicion, in: &evidence)
+      if evidence.isStrong { weigh(.referredTo, !areReferredTo(nodes), figures, in: &evidence) }
       weighWhole(of: steps[place].node, nodes, suspicion, in: &evidence)
       // A list of closures is a registry of callbacks. Fewer objects make a strong suspicion there than in a list of
       // results.
@@ -73,7 +74,7 @@ extension SurvivorFinder {
     case .readInTheEnd:
       // Unoptimised code retains each element that it reads. If the elements have no late use, the program read only
       // the collection's count.
-      let areRetained = nodes.count { block($0).useAges > 1 } * 2 > nodes.count
+      let areRetained = !isOptimised() && nodes.count { block($0).useAges > 1 } * 2 > nodes.count
       guard !areCalled(suspicion.family, nodes[0]), !areRetained || lateUse(of: suspicion.family) != .none else {
         return
       }
@@ -100,6 +101,21 @@ extension SurvivorFinder {
   /// Returns whether the program iterated now and then over the collection that holds the objects.
   func isSwept(_ holding: Holding, _ nodes: [NodeID]) -> Bool {
     use(of: holding.steps[holding.suspect].node, nodes) == .swept
+  }
+
+  /// Returns whether most of the instances have unowned references from objects that they do not keep themselves. Such
+  /// references are valid only as long as something else keeps the instances. Linear in the graph.
+  private func areReferredTo(_ nodes: [NodeID]) -> Bool {
+    let members = Set(nodes)
+    var referred: Set<NodeID> = []
+    for node in 0..<NodeID(graph.blockCount) where !unreachable.contains(node) {
+      for edge in graph.graph.edges(from: node) where graph.graph.kind(of: edge) == EdgeStrength.unowned.rawValue {
+        let target = graph.graph.target(of: edge)
+        guard members.contains(target), !referred.contains(target) else { continue }
+        if !ownership.isOnlyHeld(node, through: target) { referred.insert(target) }
+      }
+    }
+    return referred.count * 2 > nodes.count
   }
 
   /// Returns how the program iterated over a collection of these nodes, which are in order of birth; nil for other

@@ -96,6 +96,34 @@ extension SurvivorFinder {
     return isLooped ? result : family
   }
 
+  /// Returns whether survivors of a family that only grows may have single uses at an old age. All uses, with those in
+  /// loops, are at least as many.
+  func mayBeUsedSingly(_ family: Family) -> Bool {
+    guard objectUses != nil, let first = family.survivors.first, isProgramObject(first),
+      family.survivors.count >= rules.minLooped
+    else { return false }
+    let lifetime = family.lifetime
+    let growth = Double(lifetime.lastOrdinal - min(lifetime.lastOrdinal, lifetime.firstOrdinal))
+    let older = family.survivors.prefix(family.survivors.count / 2)
+    let used = older.count { node in
+      let block = block(node)
+      let last = min(UInt64(block.lastUse) * LiveBlock.useUnit, lifetime.lastOrdinal)
+      return Double(last - min(last, block.ordinal)) >= rules.minSpanOfUse / 2 * growth
+    }
+    return Double(used) > rules.maxSingleShare * Double(older.count)
+  }
+
+  /// Weakens a suspicion if the program went back to most of the older survivors one by one, at an old age, while their
+  /// number grew.
+  func weighSingleUses(of family: Family, in evidence: inout Evidence) {
+    guard evidence.isStrong, mayBeUsedSingly(family), let uses = objectUses?.uses(of: family.survivors) else { return }
+    let older = family.survivors.prefix(family.survivors.count / 2)
+    let used = older.count { uses[$0]?.span ?? 0 >= rules.minSpanOfUse }
+    weigh(
+      .usedSingly, Double(used) <= rules.maxSingleShare * Double(older.count), "\(used) of \(older.count)",
+      in: &evidence)
+  }
+
   /// Returns the distance of survivors' births from even growth. Loops over a growing collection take more and more
   /// work. So the births of siblings are the measure of time, if they are known.
   func evenness(of family: Family) -> (lead: Double, lag: Double) {

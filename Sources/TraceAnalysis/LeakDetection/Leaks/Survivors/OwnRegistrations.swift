@@ -34,14 +34,24 @@ extension SurvivorFinder {
   }
 
   /// Returns the survivors with a task of their own, and the function that released most of them. Nil unless the
-  /// program released at least half of the examined survivors.
+  /// program released at least half of the examined survivors. If the program cancelled the tasks, no function is
+  /// needed: see `isCancelledInVain`.
   func lettingGo(
     of nodes: [NodeID], _ suspicion: Suspicion, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
-  ) -> (own: [NodeID], place: SourceFrame)? {
-    guard let lettingGo else { return nil }
-    let (own, withHandle) = haveOwnTask(nodes, members, counts, paths, registration)
+  ) -> (own: [NodeID], place: SourceFrame?)? {
+    let (own, withHandle, inVain) = haveOwnTask(nodes, members, counts, paths, registration)
     guard own.count >= suspicion.least else { return nil }
+    // A task that is no older than others got may be about to end.
+    let now = graph.snapshot.time
+    let cancelled = inVain.filter { node in
+      now - min(now, block(node).birthTime) > suspicion.family.lifetime.longestDuration
+    }
+    if cancelled.count >= suspicion.least {
+      note(.cancelled, .supports, "\(cancelled.count) of \(own.count) instances")
+      return (cancelled, nil)
+    }
+    guard let lettingGo else { return nil }
     let sample = someOf(own)
     let last = suspicion.family.lifetime.lastTime
     let lifetime = suspicion.family.lifetime
@@ -146,7 +156,7 @@ extension SurvivorFinder {
   func haveOwnTask(
     _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
-  ) -> (own: [NodeID], withHandle: Set<NodeID>) {
+  ) -> (own: [NodeID], withHandle: Set<NodeID>, cancelled: [NodeID]) {
     let waitingOnes = tasks(of: survivors, members, counts, paths, registration).filter { task, _ in
       graph.taskStates[task] == .waiting(.continuation) && !waiting.isAboutToGoOn(task)
     }
@@ -156,7 +166,15 @@ extension SurvivorFinder {
       kept.merge(besideStaleWords(others, members, counts, paths, registration)) { own, _ in own }
     }
     let own = Set(kept.values)
-    return (survivors.filter(own.contains), Set(kept.filter { canBeCancelled($0.key) }.values))
+    let withHandle = Set(kept.filter { canBeCancelled($0.key) }.values)
+    let cancelled = Set(kept.filter { isCancelledInVain($0.key) }.values).subtracting(withHandle)
+    return (survivors.filter(own.contains), withHandle, survivors.filter(cancelled.contains))
+  }
+
+  /// Returns whether the program cancelled a task that waits for a continuation, and the task has no handler that could
+  /// resume it. So the task goes on waiting, although the program wanted it to end.
+  private func isCancelledInVain(_ task: NodeID) -> Bool {
+    !graph.cancellableTasks.contains(task) && graph.taskStatus(at: block(task).address)?.isCancelled ?? false
   }
 
   /// Returns the tasks that alone keep their survivor, besides stale words on stacks. A thread that has just left a

@@ -25,7 +25,7 @@ package struct RulePoints: Hashable, Sendable {
     set([.number, .madeThroughout, .madeBeforeTheEnd, .populationGrew, .knownHolder, .holderIsOlder], 0, -20)
     set([.holderUnused, .workUnderWay, .youngerThanOthers, .keepsNothing], 0, -10)
     set([.odds], 0, -6)
-    set([.unusedAtTheEnd, .noResult], 0, -5)
+    set([.unusedAtTheEnd, .noResult, .usedSingly, .referredTo], 0, -5)
     set([.swept], 5, 0)
     set([.many, .heldAlike], 0, -4)
     set([.usedBriefly], 0, -3)

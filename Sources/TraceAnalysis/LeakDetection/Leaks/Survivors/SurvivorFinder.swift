@@ -35,6 +35,8 @@ struct SurvivorGroup {
   var isBeyondReach = false
   /// The program's function that released most of the survivors, if that is the evidence.
   var letGo: SourceFrame?
+  /// True if the program cancelled the survivors' own tasks, which wait nevertheless.
+  var isCancelled = false
   /// The memory that would be freed with the survivors.
   var retainedBytes: UInt64
   var retainedBlocks: UInt64
@@ -69,6 +71,8 @@ struct SurvivorFinder {
   /// except the program's main function calls it.
   let origin: (SiteID) -> AllocationOrigin
 
+  /// Returns whether the program's code is optimised. Then loops need not retain the elements that they read.
+  let isOptimised: () -> Bool
   /// Returns the program's function, file and line that make the objects of a site; nil if they are not known.
   let line: (SiteID) -> String?
 
@@ -113,7 +117,9 @@ struct SurvivorFinder {
     let lifetimes = TypeLifetimes(sites)
     func judge(_ families: [Family], ofProgram: Bool, by judgement: (Family) -> Suspicion?) {
       if let objectUses {
-        for family in families where mayBeLoopedOver(family) { objectUses.mayBeAsked(about: family.survivors) }
+        for family in families where mayBeLoopedOver(family) || mayBeUsedSingly(family) {
+          objectUses.mayBeAsked(about: family.survivors)
+        }
       }
       for family in families {
         guard let first = family.survivors.first, !ofProgram || isProgramObject(first),

@@ -18,6 +18,7 @@ struct SurvivorFindings {
   private let rules: SurvivorRules
   private let lettingGo: LettingGo?
   private let objectUses: ObjectUses?
+  private let code: OptimisedCode
   private let log: SuspicionLog?
   private var model: HeapModel { verdicts.model }
 
@@ -47,6 +48,7 @@ struct SurvivorFindings {
       endedSleeps: { sleeps.count(in: $0) })
     ownership = OwnershipTrees(graph)
     owner = RegistrationOwner(graph, naming: naming, ownership: ownership)
+    code = OptimisedCode(verdicts.model.trace.sites, naming: naming)
     stuck = StuckTasks(graph, unreachable: verdicts.finder.unreachable)
   }
 
@@ -67,7 +69,8 @@ struct SurvivorFindings {
       stacks: model.trace.definitions.stacks,
       unreachable: verdicts.finder.unreachable, ownership: ownership, startTime: model.trace.header.startTime,
       hasHistory: verdicts.hasHistory, isListed: model.mayHaveListedBlocks ? { [model] in model.isListed($0) } : nil,
-      isConcurrent: isConcurrent, origin: origin, line: line,
+      isConcurrent: isConcurrent, origin: origin, isOptimised: { [code] in code.isOptimised },
+      line: line,
       isRegistration: { [holders] in holders.isRegistration($0, of: $1) },
       observerCenters: { [holders] in holders.centers },
       waiting: waiting, lettingGo: lettingGo, objectUses: objectUses, log: log)
@@ -307,7 +310,7 @@ struct SurvivorFindings {
       ownHolder: registration == nil
         ? holders.ownName(group.path, suspect: group.suspect, named: named, origin: origin) : nil,
       registration: registration, isBeyondReach: group.isBeyondReach ? true : nil,
-      letGo: group.letGo,
+      letGo: group.letGo, isCancelled: group.isCancelled ? true : nil,
       isMadeInSeveralPlaces: isMadeInSeveralPlaces(group),
       suspect: letGoStep(registration, suspectStep(group, named), named), snapshot: snapshot,
       ages: seconds.min().flatMap { youngest in

@@ -135,6 +135,7 @@ extension SurvivorFinder {
       }
       var isBeyondReach = isUnread
       var letGo: SourceFrame?
+      var isCancelled = false
       if case .registration(let kind, _) = key, kind != .taskGroup {
         let mayBeFew =
           kind != .task || suspicion.isStated || !suspicion.evidence.proven.isEmpty
@@ -148,11 +149,11 @@ extension SurvivorFinder {
           } else if kind == .task,
             let found = lettingGo(of: nodes, suspicion, members, counts, paths, registration)
           {
-            (own, letGo) = found
+            (own, letGo, isCancelled) = (found.own, found.place, found.place == nil)
           } else {
             return nil
           }
-          isBeyondReach = letGo == nil
+          isBeyondReach = letGo == nil && !isCancelled
           let others = min(nodes.count, Self.detailLimit) - own.count
           if Double(others) > max(1, (1 - rules.ownedShare) * Double(nodes.count)) {
             nodes = own.sorted { (ordinal($0), $0) < (ordinal($1), $1) }
@@ -196,7 +197,7 @@ extension SurvivorFinder {
           ? suspicion.kin?.lifetime ?? suspicion.family.lifetime : suspicion.family.lifetime,
         sites: suspicion.family.sites, homeDistance: suspicion.homeDistance, evidence: evidence, retainedBytes: 0,
         retainedBlocks: 0)
-      (group.isBeyondReach, group.letGo) = (isBeyondReach, letGo)
+      (group.isBeyondReach, group.letGo, group.isCancelled) = (isBeyondReach, letGo, isCancelled)
       if holding.isRegistered { group.registrations = registrations(of: nodes, members, counts, paths, registration) }
       return group
     }

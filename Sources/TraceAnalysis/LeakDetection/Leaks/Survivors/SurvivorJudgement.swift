@@ -317,12 +317,20 @@ extension SurvivorFinder {
   /// the code that ends their siblings misses some of them, again and again. If many survivors are no older than
   /// siblings get, they may still end.
   private func weighGrowth(of family: Family, old: Int, in evidence: inout Evidence) {
-    let (lead, lag) = evenness(of: family)
-    let isSteady =
-      isEven((lead, lag)) && wholeSpread(of: family) >= rules.minLoopedSpread
-      && family.survivors.count >= rules.minCalledBack
+    func isSpread(_ family: Family) -> Bool {
+      isEven(evenness(of: family)) && wholeSpread(of: family) >= rules.minLoopedSpread
+    }
+    let mayBeSteady =
+      family.survivors.count >= rules.minCalledBack
       && Double(old) >= rules.minOldShare * Double(family.survivors.count)
       && (intervalsLived(family.lifetime) >= rules.minIntervalsLived || isInTable(family.survivors[0]))
+    var family = family
+    // Work may be uneven although the code that removes entries of a table misses a constant part of them.
+    if mayBeSteady, !isSpread(family), family.uses == nil, isInTable(family.survivors[0]) {
+      family.uses = objectUses?.uses(of: family.survivors)
+    }
+    let isSteady = mayBeSteady && isSpread(family)
+    let (lead, lag) = evenness(of: family)
     weigh(
       .evenGrowth, isSteady,
       "\(percent(lead)) above and \(percent(lag)) below even growth, \(old) are older than siblings get", in: &evidence)

@@ -130,6 +130,8 @@ package struct SurvivorRules: Sendable {
   /// Minimum share of live objects among those made since the first survivor, for a family that ends in the order of
   /// births.
   package var minInOrder = 0.9
+  /// Maximum share of live objects that are in use in such a family.
+  package var maxUsedInQueue = 0.5
   /// Greatest distance below even growth for such a family.
   package var maxLagOfQueue = 0.2
 
@@ -206,6 +208,10 @@ package struct SurvivorRules: Sendable {
   /// Maximum share of survivors with other uses than such loops. With more, the program works with the survivors one by
   /// one, and chance decides which of them it needs.
   package var maxSingleShare = 0.5
+  /// Minimum share of its siblings that must be made between a survivor's birth and a single use, for the use to show
+  /// that the program goes back to old instances. An instance is often used for a while after its birth, as an entry of a
+  /// cache is popular for a while.
+  package var minSpanOfUse = 0.5
   /// Minimum number of age octaves that have a counted reference. They are between the ages that siblings reach and the
   /// last use. A use near those ages may be a late end of the ordinary use.
   package var minUseOctaves = 1

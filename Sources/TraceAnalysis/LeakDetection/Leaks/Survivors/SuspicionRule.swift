@@ -20,6 +20,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   case evenGrowth = "even-growth"
   case unusedAtTheEnd = "unused-at-the-end"
   case usedBriefly = "used-briefly"
+  case usedSingly = "used-singly"
   case madeByMain = "made-by-main"
   case olderThanAnyEnded = "older-than-any-ended"
   case chain
@@ -44,11 +45,13 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   case holderIsOlder = "holder-is-older"
   case holderUnused = "holder-unused"
   case noResult = "no-result"
+  case referredTo = "referred-to"
   case swept
   case capturedByCallback = "captured-by-callback"
   case ownTasks = "own-tasks"
   case ownTimers = "own-timers"
   case letGo = "let-go"
+  case cancelled
   case unread
   case moreThanAPool = "more-than-a-pool"
   case workUnderWay = "work-under-way"
@@ -62,8 +65,9 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   var isOfHolders: Bool {
     switch self {
     case .heldAlike, .heldBySibling, .registered, .knownHolder, .holderIsOlder, .holderUnused, .noResult,
-      .swept, .capturedByCallback,
-      .ownTasks, .ownTimers, .letGo, .unread, .moreThanAPool, .workUnderWay, .youngerThanOthers, .keepsNothing,
+      .referredTo, .swept, .capturedByCallback,
+      .ownTasks, .ownTimers, .letGo, .cancelled, .unread, .moreThanAPool, .workUnderWay, .youngerThanOthers,
+      .keepsNothing,
       .structure,
       .keptElsewhere, .partOfAnotherFinding:
       true
@@ -86,6 +90,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     case .evenGrowth: "The code that ends the others misses some of them, again and again."
     case .unusedAtTheEnd: "A program that reads all its objects at the end has collected them on purpose."
     case .usedBriefly: "A program that reads the remaining objects once may have kept them for that."
+    case .usedSingly: "A program that goes back to single instances, however old, needs them."
     case .madeByMain: "The main function collects the results of the program."
     case .olderThanAnyEnded: "Instances that are no older than others got may be about to end."
     case .chain: "Instances that hold one another in a row are a list. It leaks if each piece of work adds a link."
@@ -107,11 +112,13 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     case .holderUnused: "The program works with the objects that keep the instances."
     case .noResult:
       "A program that reads a collection once it is complete has collected the elements for that."
+    case .referredTo: "Objects refer to the instances without owning them, so something must keep the instances."
     case .swept: "A loop that reads a collection now and then uses no single element."
     case .capturedByCallback: "A closure that something keeps calls its objects back."
     case .ownTasks: "A task whose handle no other code has cannot be cancelled."
     case .ownTimers: "A timer or an observer that only its own object refers to cannot be ended by other code."
     case .letGo: "The program let go of the object. A task that only the object has goes on."
+    case .cancelled: "The program cancelled the task, and the task goes on waiting."
     case .unread: "A task group keeps the result of each child until some code reads it."
     case .moreThanAPool: "The threads of a pool wait for work."
     case .workUnderWay: "A task in its first sleep ends when the sleep does."
