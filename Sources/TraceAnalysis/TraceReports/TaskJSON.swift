@@ -48,14 +48,14 @@ package enum TaskJSON {
     var fields: [(String, JSONValue)] = [
       ("state", .string(row.state.rawValue)), ("count", .number(UInt64(row.count))),
       ("title", .string(TaskWords.title(row))), ("cancelled", .bool(row.isCancelled)),
-      ("priority", row.priority.map { .number(UInt64($0)) } ?? .null), ("wait", .optional(row.wait.map(key))),
+      ("priority", row.priority.map { .number(UInt64($0)) } ?? .null), ("wait", .optional(row.wait?.key)),
     ]
     switch row.wait {
     case .actor(let type)?: fields.append(("actor", .string(type)))
     case .task(let function)?, .child(let function)?: fields.append(("awaited", function.map(value) ?? .null))
     default: break
     }
-    fields.append(("resumedBy", .optional(row.resumer.map(key))))
+    fields.append(("resumedBy", .optional(row.resumer?.key)))
     if case .holder(let name, let origin)? = row.resumer {
       fields += [("holder", .string(name)), ("root", .string(origin))]
     }
@@ -91,30 +91,5 @@ package enum TaskJSON {
       ("function", .string(frame.closureName)), ("file", .optional(frame.file)),
       ("line", frame.line.map { .number(UInt64($0)) } ?? .null), ("own", .bool(frame.kind == .user)),
     ])
-  }
-
-  private static func key(_ wait: TaskInventory.Wait) -> String {
-    switch wait {
-    case .continuation: "continuation"
-    case .sleep: "sleep"
-    case .stream: "stream"
-    case .task: "task"
-    case .child: "child"
-    case .group: "group"
-    case .actor: "actor"
-    case .executor: "executor"
-    }
-  }
-
-  private static func key(_ resumer: TaskInventory.Resumer) -> String {
-    switch resumer {
-    case .holder: "holder"
-    case .noCode: "noCode"
-    case .possibly: "possibly"
-    case .task: "task"
-    case .stuckTask: "stuckTask"
-    case .timer: "timer"
-    case .executor: "executor"
-    }
   }
 }

@@ -39,6 +39,20 @@ package struct TaskInventory: Sendable {
     case actor(type: String)
     /// A thread of the global executor.
     case executor
+
+    /// The word of JSON, profiles and databases.
+    package var key: String {
+      switch self {
+      case .continuation: "continuation"
+      case .sleep: "sleep"
+      case .stream: "stream"
+      case .task: "task"
+      case .child: "child"
+      case .group: "group"
+      case .actor: "actor"
+      case .executor: "executor"
+      }
+    }
   }
 
   /// The code or event that can resume a waiting task.
@@ -58,6 +72,19 @@ package struct TaskInventory: Sendable {
     case timer
     /// An executor, which has the task in its queue.
     case executor
+
+    /// The word of JSON, profiles and databases.
+    package var key: String {
+      switch self {
+      case .holder: "holder"
+      case .noCode: "noCode"
+      case .possibly: "possibly"
+      case .task: "task"
+      case .stuckTask: "stuckTask"
+      case .timer: "timer"
+      case .executor: "executor"
+      }
+    }
   }
 
   /// Tasks that have equal states, functions, creators and resumers.
@@ -87,6 +114,9 @@ package struct TaskInventory: Sendable {
     package var retainedBytes: UInt64 = 0
     /// Ages of the oldest and of the youngest task, in seconds; nil if the image lacks the times of allocations.
     package var ages: ClosedRange<Double>?
+
+    /// True if the tasks wait, and never end: no code can resume them, or they wait for a task that never ends.
+    package var isLeaked: Bool { resumer == .noCode || resumer == .stuckTask }
   }
 
   package struct Task: Sendable {
