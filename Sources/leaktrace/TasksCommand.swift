@@ -15,7 +15,8 @@ struct TasksCommand: ParsableCommand {
 
       A number is a process ID. The process is inspected: no code runs in it, and its threads are stopped for some milliseconds.
 
-      Exit status: 0 success, 3 the process, core or trace is unreadable, or the trace has no heap image, 4 success, but the trace is \
+      Exit status: 0 success, 3 the process, core or trace is unreadable, the trace has no heap image, or the layout of the runtime's tasks \
+      is unknown, 4 success, but the trace is \
       damaged, 5 the output could not be written, 6 some of an --untrusted trace was refused, 64 wrong usage.
       """)
 
@@ -103,6 +104,11 @@ struct TasksCommand: ParsableCommand {
     let analysis = LeakAnalysis(
       reader, allocations, snapshot: chosen, search: files,
       toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", ownModules: ownModules.modules, naming: symbolicator)
+    if let difference = analysis.graph.taskRelations.unknownLayout {
+      line?.erase()
+      complain("\(difference), so the tasks cannot be read: use a release of leaktrace that knows this runtime.")
+      throw ExitStatus.unreadable.code
+    }
     let inventory = analysis.taskInventory()
     line?.erase()
     let selection = TaskSelection(

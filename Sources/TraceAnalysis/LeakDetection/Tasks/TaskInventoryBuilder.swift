@@ -62,8 +62,8 @@ private struct TaskInventoryBuilder {
 
   func inventory() -> TaskInventory {
     var inventory = TaskInventory()
-    if let remark = graph.runtimeRemarks.first(where: { _ in !graph.unknownTasks.isEmpty }) {
-      inventory.obstacle = remark
+    if let difference = relations.unknownLayout {
+      inventory.obstacle = difference
     } else if !graph.snapshot.isFrozen {
       inventory.obstacle = "the image was taken while threads ran, so the states of tasks are not known"
     }
