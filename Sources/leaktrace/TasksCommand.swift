@@ -86,7 +86,7 @@ struct TasksCommand: ParsableCommand {
       try isTrace
       ? nil
       : TemporaryInspection(
-        target, output: nil, holds: holdOption.hold, search: debugFiles.search)
+        target, output: nil, holds: holdOption.hold, search: debugFiles.search, keepsTaskNames: true)
     defer { inspection?.close() }
     let path = inspection?.path ?? target
     let files = inspection.map { debugFiles.search.among($0.files) } ?? debugFiles.search

@@ -40,6 +40,9 @@ extension BriefReport {
     let own = row.stack.filter { $0.kind == .user }
     if !own.isEmpty { fields.append(("stack", .array(own.prefix(3).map { text(words($0), to: 160) }))) }
     if let resumer = TaskWords.resumer(row) { fields.append(("resumed", text(resumer, to: 200))) }
+    if let names = TaskWords.names(row) { fields.append(("names", text(names, to: 160))) }
+    if let locals = TaskWords.locals(row) { fields.append(("taskLocals", text(locals, to: 160))) }
+    if let sleep = TaskWords.sleep(row) { fields.append(("wakes", text(sleep, to: 80))) }
     if let function = row.function { fields.append(("began", text(words(function), to: 160))) }
     if let parent = row.parent { fields.append(("parent", text(words(parent), to: 160))) }
     return .object(fields)

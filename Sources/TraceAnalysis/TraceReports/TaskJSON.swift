@@ -61,18 +61,26 @@ package enum TaskJSON {
     }
     fields += [
       ("stack", .array(row.stack.map(value))), ("function", row.function.map(value) ?? .null),
-      ("creator", row.creator.map(value) ?? .null), ("parent", row.parent.map(value) ?? .null),
+      ("names", .array(row.names.map { .string($0) })),
+      (
+        "taskLocals",
+        .array(row.locals.map { .object([("variable", .optional($0.variable)), ("type", .string($0.type))]) })
+      ), ("creator", row.creator.map(value) ?? .null), ("parent", row.parent.map(value) ?? .null),
       ("groupChild", row.isGroupChild.map { .bool($0) } ?? .null), ("bytes", .number(row.bytes)),
       ("retainedBytes", .number(row.retainedBytes)), ("youngestSeconds", .optional(row.ages?.lowerBound)),
       ("oldestSeconds", .optional(row.ages?.upperBound)),
+      ("sleepSecondsLeft", row.sleepLeft.map { .array([.decimal($0.lowerBound), .decimal($0.upperBound)]) } ?? .null),
     ]
     return .object(fields)
   }
 
   private static func value(_ task: TaskInventory.Task) -> JSONValue {
     .object([
-      ("address", .address(task.address.rawValue)), ("row", .number(UInt64(task.row))),
+      ("address", .address(task.address.rawValue)), ("name", .optional(task.name)), ("row", .number(UInt64(task.row))),
       ("parent", task.parent.map { .number(UInt64($0)) } ?? .null), ("ageSeconds", .optional(task.age)),
+      ("sleepClock", .optional(task.timer?.clock.rawValue)),
+      ("sleepDeadlineSeconds", .optional(task.timer.map { Double($0.target) / 1e9 })),
+      ("sleepSecondsLeft", .optional(task.sleepLeft)),
     ])
   }
 

@@ -120,6 +120,9 @@ package struct TaskText {
         words + ".", indent: indent + 2, emphasized: row.resumer == .noCode ? words.split(separator: " ").count : 0,
         tint: row.resumer == .noCode ? .proven : nil)
     }
+    if let names = TaskWords.names(row) { lines.line(PlainText.escaped(names) + ".", indent: indent + 2) }
+    if let locals = TaskWords.locals(row) { lines.line(PlainText.escaped(locals) + ".", indent: indent + 2) }
+    if let sleep = TaskWords.sleep(row) { lines.line(sleep + ".", indent: indent + 2) }
     if let function = row.function, !frames.contains(where: { Self.isSame($0, function) }) {
       lines.line("Began with \(Self.name(function)).", indent: indent + 2)
     }

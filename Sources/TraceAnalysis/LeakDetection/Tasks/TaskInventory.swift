@@ -1,5 +1,6 @@
 // All tasks of a heap image: their states, the functions that they wait in, and the ways to resume them.
 
+import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
@@ -107,11 +108,18 @@ package struct TaskInventory: Sendable {
     /// The priority of the tasks, for example 21 for the default; nil if it is unknown.
     package var priority: UInt8?
     package var count = 0
+    /// The names of the tasks, without repetitions, in order of their addresses.
+    package var names: [String] = []
+    /// The keys of the task-local values that all of the tasks have.
+    package var locals: [TaskLocalKey] = []
     /// Bytes of the tasks and of their functions' frames.
     package var bytes: UInt64 = 0
     /// Bytes that would be freed with the tasks. A task may keep blocks that another one keeps, too. Such blocks do not
     /// count.
     package var retainedBytes: UInt64 = 0
+    /// Seconds that the sleeps of the tasks still take; nil if that is not known of any task. Negative if a sleep is over
+    /// and its timer has not fired yet.
+    package var sleepLeft: ClosedRange<Double>?
     /// Ages of the oldest and of the youngest task, in seconds; nil if the image lacks the times of allocations.
     package var ages: ClosedRange<Double>?
 
@@ -119,14 +127,28 @@ package struct TaskInventory: Sendable {
     package var isLeaked: Bool { resumer == .noCode || resumer == .stuckTask }
   }
 
+  /// The key of a task-local value.
+  package struct TaskLocalKey: Hashable, Sendable {
+    /// The variable, such as `Request.id`; nil if no variable leads to the key.
+    package var variable: String?
+    /// The type of the key, such as `TaskLocal<Int>`.
+    package var type: String
+  }
+
   package struct Task: Sendable {
     package var address: RuntimeAddress
+    /// The name that the program gave the task; nil if it gave none.
+    package var name: String?
     /// The index of the task's row.
     package var row: Int
     /// The index of the task's parent; nil if it has none.
     package var parent: Int?
     /// In seconds; nil if the image lacks the time of the allocation.
     package var age: Double?
+    /// The timer that ends the task's sleep; nil if the task does not sleep, or if the image does not show the timer.
+    package var timer: TaskTimer?
+    /// Seconds until the timer fires; nil if that is not known.
+    package var sleepLeft: Double?
   }
 
   /// A thread that runs a task, waits for a lock, or holds a lock that another thread waits for.
