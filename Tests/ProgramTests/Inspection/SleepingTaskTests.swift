@@ -132,4 +132,39 @@ import TraceReading
     let found = try Self.list(trace)
     #expect(found.tasks.allSatisfy { $0.name == nil } && found.tasks.contains { $0.sleepSecondsLeft != nil })
   }
+
+  @Test("The database has the tasks of the list", .requires(.program("sqlite3"))) func tables() throws {
+    let (waiting, trace) = try TaskTests.waiting(Self.program("-O"), .recorded)
+    defer { _ = try? waiting.end(SIGKILL) }
+    let found = try Self.list(trace)
+    let file = waiting.directory.path + "/tasks.db"
+    let export = try Command([BuildProducts.leaktrace, "export", trace, "--format", "sqlite", "-o", file]).run()
+    #expect(export.end == .exit(0), "\(export.errorOutput)")
+    func ask(_ query: String) throws -> [String] {
+      let outcome = try Command(["sqlite3", "-readonly", file, query]).run()
+      #expect(outcome.end == .exit(0), "\(outcome.errorOutput)")
+      return outcome.output.split(separator: "\n").map(String.init)
+    }
+    #expect(try ask("PRAGMA foreign_key_check") == [])
+    #expect(try ask("SELECT count(*), count(sleep_seconds_left) FROM tasks") == ["\(found.tasks.count)|7"])
+    #expect(try ask("SELECT tasks FROM task_rows ORDER BY id") == found.rows.map { String($0.count) })
+    #expect(
+      try ask("SELECT r.id, count(*) FROM tasks t JOIN task_rows r ON r.id = t.row_id GROUP BY r.id ORDER BY r.id")
+        == found.rows.enumerated().map { "\($0 + 1)|\($1.count)" })
+    #expect(
+      try ask("SELECT tasks, wait, resumed_by FROM task_rows WHERE function = 'nanoseconds()'") == ["3|sleep|timer"])
+    #expect(
+      try ask("SELECT replace(task_locals, char(10), ' ') FROM task_rows WHERE function = 'continuous()'")
+        == ["Request.user Request.id"])
+    let examples = try DatabaseCommandTests.documentedExamples().filter { $0.contains("task_rows") }
+    #expect(examples.count == 1)
+    for example in examples.flatMap({ $0.split(separator: ";") }).map(String.init) where example.contains("SELECT") {
+      #expect(try !ask(example).isEmpty, "\(example)")
+    }
+    let query = try Command([
+      BuildProducts.leaktrace, "query", trace, "SELECT sum(tasks) AS n FROM task_rows WHERE wait = 'sleep'", "--format",
+      "csv",
+    ]).run()
+    #expect(query.output == "n\n7\n", "\(query.errorOutput)")
+  }
 }
