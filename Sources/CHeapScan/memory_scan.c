@@ -1,9 +1,10 @@
 // Scans the memory of a process and encodes the words that belong in a heap image.
 //
 // Only some kinds of words may be in an image. They are addresses in mapped memory, known numbers of the Swift runtime
-// or the standard library, the numbers of threads that own locks, and words of metadata records. Tags and cases of
-// enumerations may be there, too. Everything else may be users' data. Memory is scanned in two passes. Some counts of
-// an object are in other pages. So the first pass finds them before the second pass encodes the pages.
+// or the standard library, the numbers of threads that own locks, the times of timers, and words of
+// metadata records. Tags and cases of enumerations may be there, too. Everything else may be users' data. Names of
+// tasks are included only on request. Memory is scanned in two passes. Some counts of an object are in other pages. So
+// the first pass finds them before the second pass encodes the pages.
 
 #include "memory_scan.h"
 
@@ -83,6 +84,53 @@ static LT_NOINLINE void find_task_slab(struct lt_memory_scan *s, uint64_t addres
   lt_verbatim_words_add(&s->exact, address + SWIFT_SLAB_COUNTS, 1, 8);
 }
 
+/// Adds the name that starts at an address, if it is text that ends soon. The bytes after its end are left out.
+static void add_name(struct lt_memory_scan *s, uint64_t name) {
+  char text[SWIFT_TASK_NAME_LIMIT];
+  if (name & 7 || !lt_address_index_has(&s->index, name) || !lt_address_index_has(&s->index, name + sizeof text - 1) ||
+      !lt_read_bytes(s->memory, name, text, sizeof text))
+    return;
+  unsigned length = 0;
+  while (length < sizeof text && (uint8_t)text[length] >= ' ' && text[length] != 0x7F) length++;
+  if (length < sizeof text && text[length]) return;
+  if (length / 8) lt_verbatim_words_add(&s->exact, name, length / 8, 8);
+  if (length % 8) lt_verbatim_words_add(&s->exact, name + (length & ~7u), 1, length % 8);
+}
+
+/// Adds the name of the task at an address. The program gives tasks names for tools to show.
+static LT_NOINLINE void find_task_name(struct lt_memory_scan *s, uint64_t task) {
+  if (!(lt_half_at(s->memory, task + SWIFT_TASK_FLAGS) & SWIFT_TASK_IS_NAMED)) return;
+  uint64_t record = lt_word_at(s->memory, task + SWIFT_TASK_RECORDS);
+  for (int i = 0; i < SWIFT_RECORD_LIMIT && record && record % 8 == 0 && lt_address_index_has(&s->index, record); i++) {
+    if (lt_word_at(s->memory, record) == SWIFT_RECORD_OF_NAME) {
+      lt_verbatim_words_add(&s->exact, record, 1, 1);
+      add_name(s, lt_word_at(s->memory, record + SWIFT_RECORD_NAME));
+      return;
+    }
+    record = lt_word_at(s->memory, record + SWIFT_RECORD_OUTER);
+  }
+}
+
+/// True if a word may be the complement of an address that is a multiple of 16. The first page has no such address.
+static LT_ALWAYS_INLINE bool may_be_complement(uint64_t word) {
+  return (word & 15) == 15 && word >= ~LT_WORD_ADDRESS_MASK && word < ~0xFFFull;
+}
+
+/// Adds the time of a timer of libdispatch, and the flags that name its clock, if such a timer is at `address`. A timer
+/// and its source refer to each other.
+static LT_NOINLINE void find_timer(struct lt_memory_scan *s, uint64_t address) {
+  uint64_t timer[SWIFT_TIMER_SIZE / 8];
+  if (!is_in_region(s, address, SWIFT_TIMER_SIZE / 8) || !lt_read_bytes(s->memory, address, timer, sizeof timer))
+    return;
+  uint64_t source = ~timer[SWIFT_TIMER_SOURCE / 8];
+  if (timer[SWIFT_TIMER_FLAGS / 8] >> 40 & SWIFT_TIMER_IS_TIMER && lt_address_index_has(&s->index, timer[0]) &&
+      lt_address_index_has(&s->index, timer[SWIFT_TIMER_HANDLER / 8]) && lt_address_index_has(&s->index, source) &&
+      lt_word_at(s->memory, source + SWIFT_SOURCE_TIMER) == address) {
+    lt_verbatim_words_add(&s->exact, address + SWIFT_TIMER_FLAGS, 1, 8);
+    lt_verbatim_words_add(&s->exact, address + SWIFT_TIMER_TARGET, 1, 8);
+  }
+}
+
 /// First pass: finds counts that are not in the page where their object begins, and counts that no object refers to.
 static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWord) {
   const uint64_t *words = s->content;
@@ -91,6 +139,7 @@ static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
     uint64_t word = words[i], slab = page + 8 * i - SWIFT_SLAB_HEADER;
     // The first allocation follows the slab's header. Its second word is the slab's address.
     if (LT_UNLIKELY(words[i + 1] == slab)) find_task_slab(s, slab);
+    if (LT_UNLIKELY(may_be_complement(words[i + 1]))) find_timer(s, page + 8 * i);
     if (LT_UNLIKELY(word == LT_FREED_OBJECT_COUNTS)) find_freed_side_table(s, page + 8 * i);
     if (LT_LIKELY(word == 0 || !lt_type_set_may_have(&s->typeSet, word))) continue;
     const struct lt_known_type *type = lt_type_set_find(&s->typeSet, word);
@@ -98,6 +147,7 @@ static void find_apart(struct lt_memory_scan *s, uint64_t page, unsigned firstWo
     struct lt_verbatim_range ranges[LT_OBJECT_RANGES];
     unsigned aside, n = object_ranges(s, page + 8 * i, type, words[i + 1], ranges, &aside);
     LT_CHECK(n <= LT_OBJECT_RANGES && aside <= n);
+    if (s->keepsTaskNames && n && type->storage == LT_STORAGE_TASK) find_task_name(s, page + 8 * i);
     for (unsigned k = 0; k < n; k++) {
       if (k < aside || ranges[k].address + 8ull * ranges[k].count > page + PAGE)
         lt_verbatim_words_add(&s->exact, ranges[k].address, ranges[k].count, ranges[k].keptBytes);

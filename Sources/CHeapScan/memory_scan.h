@@ -41,6 +41,7 @@ struct lt_memory_scan {
   /// pointer is NULL if the caller cannot know; then no pages are skipped.
   uint64_t (*firstPresent)(struct lt_memory_scan *scan, const struct lt_snapshot_region *region, uint64_t address);
   bool knowsWrittenPages; ///< `lookUpResidence` reports whether files' pages were written to
+  bool keepsTaskNames;    ///< the image has the names of tasks, which are text of the program. False in the recorder
   /// Called with each part of the image. Returns 0, or −errno to end the scan.
   int (*writePart)(struct lt_memory_scan *scan, const uint8_t *part, size_t size);
   void *context;       ///< for the caller's use

@@ -43,12 +43,42 @@ enum {
 
   // A task: the start of the header, and its state. Source: swiftlang/swift, include/swift/ABI/Task.h and
   // stdlib/public/Concurrency/TaskPrivate.h; seen with Swift 6.0.3, 6.1.2 and 6.3.1.
-  SWIFT_TASK_FLAGS = 32,  ///< 4 bytes: the job's flags. The lower half of the task's number follows
-  SWIFT_TASK_STATUS = 96, ///< 4 bytes: the state's flags. 4 bytes of zeros follow
-  SWIFT_TASK_SIZE = 192,  ///< the header's smallest size
+  SWIFT_TASK_FLAGS = 32,    ///< 4 bytes: the job's flags. The lower half of the task's number follows
+  SWIFT_TASK_STATUS = 96,   ///< 4 bytes: the state's flags. 4 bytes of zeros follow
+  SWIFT_TASK_RECORDS = 104, ///< the innermost status record
+  SWIFT_TASK_LOCALS = 136,  ///< the innermost task-local value
+  SWIFT_TASK_SIZE = 192,    ///< the header's smallest size
+
+  // A status record of a task, and the record with a task's name. Source: swiftlang/swift, include/swift/ABI/
+  // TaskStatus.h and MetadataValues.h; seen with Swift 6.3.1. Tasks have names since 6.2.
+  SWIFT_RECORD_OUTER = 8,
+  SWIFT_RECORD_NAME = 16,        ///< the address of the name, which ends with a zero byte
+  SWIFT_RECORD_OF_NAME = 6,      ///< the first word of a record with a name
+  SWIFT_TASK_IS_NAMED = 1 << 30, ///< bit of the job's flags
+  SWIFT_TASK_NAME_LIMIT = 128,   ///< the most bytes of a name that an image keeps
+  SWIFT_RECORD_LIMIT = 64,       ///< the most records that are searched for a name
+
+  // A task-local value. Source: swiftlang/swift, include/swift/ABI/TaskLocal.h; seen with Swift 6.3.1.
+  SWIFT_LOCAL_NEXT = 0,  ///< the next value, or the first one of a parent. The lowest bits say which
+  SWIFT_LOCAL_KEY = 8,   ///< the object of the key
+  SWIFT_LOCAL_TYPE = 16, ///< the metadata of the value; 0 if there is no value
 
   // A dispatch queue. Source: swiftlang/swift-corelibs-libdispatch, src/queue_internal.h; seen with Swift 6.3.1.
   SWIFT_QUEUE_STATE = 56, ///< the low 30 bits name the thread that runs the queue's work
+
+  // A dispatch source has the address of its timer. The timer begins with the address of the source's type. Source:
+  // swiftlang/swift-corelibs-libdispatch, src/event/event_internal.h (dispatch_timer_source_refs_s), src/source.c and
+  // src/source_internal.h of 6.0.3 to 6.3.1; seen with Swift 6.3.1.
+  SWIFT_SOURCE_TIMER = 88,
+  SWIFT_TIMER_SOURCE = 8,   ///< the complement of the source's address
+  SWIFT_TIMER_FLAGS = 24,   ///< byte 5 has the bit SWIFT_TIMER_IS_TIMER, bits 2 and 3 of byte 6 the clock
+  SWIFT_TIMER_HANDLER = 40, ///< the continuation that the timer runs
+  SWIFT_TIMER_TARGET = 80,  ///< the time when the timer fires, in nanoseconds of its clock
+  SWIFT_TIMER_SIZE = 120,
+  SWIFT_TIMER_IS_TIMER = 2,
+  SWIFT_CLOCK_UPTIME = 0, ///< CLOCK_MONOTONIC of Linux
+  SWIFT_CLOCK_BOOT = 1,   ///< CLOCK_BOOTTIME
+  SWIFT_CLOCK_WALL = 2,   ///< CLOCK_REALTIME
 
   // The context of a thread that waits for a queue's work. The same source and version.
   SWIFT_SYNC_SELF = 40, ///< the context's own address

@@ -15,7 +15,8 @@ struct TasksCommand: ParsableCommand {
 
       A number is a process ID. The process is inspected: no code runs in it, and its threads are stopped for some milliseconds.
 
-      Exit status: 0 success, 3 the process, core or trace is unreadable, or the trace has no heap image, 4 success, but the trace is \
+      Exit status: 0 success, 3 the process, core or trace is unreadable, the trace has no heap image, or the layout of the runtime's tasks \
+      is unknown, 4 success, but the trace is \
       damaged, 5 the output could not be written, 6 some of an --untrusted trace was refused, 64 wrong usage.
       """)
 
@@ -26,6 +27,9 @@ struct TasksCommand: ParsableCommand {
 
   @Flag(help: "Show only waiting tasks.")
   var waiting = false
+
+  @Flag(help: "Show only tasks that never end: no code can resume them, or they wait for such a task.")
+  var leaked = false
 
   enum Grouping: String, CaseIterable, ChosenWord { case line, parent, actor }
 
@@ -39,12 +43,17 @@ struct TasksCommand: ParsableCommand {
   var fullStacks = false
 
   enum Format: String, CaseIterable, ChosenWord {
-    case text, json
+    case text, json, pprof
     case briefJSON = "brief-json"
   }
 
-  @Option(help: "Output format; 'brief-json' is a short answer for agents.")
+  @Option(help: "Output format; 'pprof' is a gzipped profile.proto, and 'brief-json' a short answer for agents.")
   var format: Format = .text
+
+  @Option(
+    name: [.short, .long], help: ArgumentHelp("File to write (default: standard output).", valueName: "file"),
+    completion: .file())
+  var output: String?
 
   @Option(help: AnswerSize.help)
   var briefSize = AnswerSize()
@@ -63,6 +72,13 @@ struct TasksCommand: ParsableCommand {
 
   func validate() throws {
     if limit < 0 { throw ValidationError("--limit must be 0 or more.") }
+    if format == .json, waiting || leaked { throw ValidationError("--format json has all tasks; choose there by row.") }
+    if format == .pprof, output == nil, isatty(1) == 1 {
+      throw ValidationError("A pprof file is no text for a terminal; give -o FILE.")
+    }
+    if let output, ReportOutputs.place(output) == ReportOutputs.place(target) {
+      throw ValidationError("The file would overwrite the trace itself.")
+    }
   }
 
   func run() throws {
@@ -70,7 +86,7 @@ struct TasksCommand: ParsableCommand {
       try isTrace
       ? nil
       : TemporaryInspection(
-        target, output: nil, holds: holdOption.hold, search: debugFiles.search)
+        target, output: nil, holds: holdOption.hold, search: debugFiles.search, keepsTaskNames: true)
     defer { inspection?.close() }
     let path = inspection?.path ?? target
     let files = inspection.map { debugFiles.search.among($0.files) } ?? debugFiles.search
@@ -88,23 +104,45 @@ struct TasksCommand: ParsableCommand {
     let analysis = LeakAnalysis(
       reader, allocations, snapshot: chosen, search: files,
       toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", ownModules: ownModules.modules, naming: symbolicator)
+    if let difference = analysis.graph.taskRelations.unknownLayout {
+      line?.erase()
+      complain("\(difference), so the tasks cannot be read: use a release of leaktrace that knows this runtime.")
+      throw ExitStatus.unreadable.code
+    }
     let inventory = analysis.taskInventory()
     line?.erase()
-    let text =
-      switch format {
-      case .text:
+    let selection = TaskSelection(
+      grouping: TaskSelection.Grouping(rawValue: by.rawValue) ?? .line, isWaitingOnly: waiting, isLeakedOnly: leaked,
+      limit: limit == 0 ? nil : limit)
+    switch format {
+    case .text:
+      try write(
         TaskText(style: layout.style(stacks: fullStacks ? .full : .folded)).text(
-          inventory,
-          TaskSelection(
-            grouping: TaskSelection.Grouping(rawValue: by.rawValue) ?? .line, isWaitingOnly: waiting,
-            limit: limit == 0 ? nil : limit), remarks: analysis.remarks)
-      case .briefJSON:
-        BriefReport.tasks(inventory, path: path, isWaitingOnly: waiting, size: briefSize.bytes).compactText + "\n"
-      case .json: TaskJSON.text(inventory, snapshot: chosen, remarks: analysis.remarks)
+          inventory, selection, remarks: analysis.remarks))
+    case .briefJSON:
+      try write(BriefReport.tasks(inventory, path: path, selection, size: briefSize.bytes).compactText + "\n")
+    case .json: try write(TaskJSON.text(inventory, snapshot: chosen, remarks: analysis.remarks))
+    case .pprof:
+      guard let file = TaskProfile(selection.rows(of: inventory), allocations, chosen).file() else {
+        complain("there is not enough memory to compress the profile.")
+        throw ExitStatus.outputFailed.code
       }
-    try ObjectQuestion.show(text, called: "the tasks")
+      try write(file)
+    }
     let status = ExitStatus.worst(ExitStatus(allocations.diagnostics), ExitStatus(analysis.model.diagnostics))
     if status != .success { throw status.code }
+  }
+
+  private func write(_ text: String) throws { try write(Array(text.utf8)) }
+
+  private func write(_ bytes: [UInt8]) throws {
+    guard let output else { return try ObjectQuestion.show(bytes, called: "the tasks") }
+    do throws(OutputFile.Failure) {
+      try OutputFile.write(bytes, to: output)
+    } catch {
+      complain("cannot write \(output): \(String(cString: strerror(error.errno)))")
+      throw ExitStatus.outputFailed.code
+    }
   }
 
   /// Whether the target is a trace. A process has a number, and a core file is an ELF file.

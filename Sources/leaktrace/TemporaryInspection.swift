@@ -17,7 +17,10 @@ final class TemporaryInspection {
   ///   - output: the path of the trace; nil for a temporary file.
   ///   - holds: whether the process is stopped while it is read, instead of copied.
   ///   - search: where the files of a core are searched for.
-  init(_ target: String, output: String?, holds: Bool, search: DebugFileSearch) throws {
+  ///   - keepsTaskNames: whether a temporary file has the names of tasks. A file that stays has none.
+  init(
+    _ target: String, output: String?, holds: Bool, search: DebugFileSearch, keepsTaskNames: Bool = false
+  ) throws {
     let directory = output == nil ? TemporaryDirectory.make() : nil
     guard let path = output ?? directory.map({ $0 + "/inspection.lktrace" }) else {
       complain(
@@ -26,7 +29,8 @@ final class TemporaryInspection {
     }
     (self.path, self.directory) = (path, directory)
     do {
-      let summary = try Inspection.inspect(target, holds: holds, search: search, to: path)
+      let summary = try Inspection.inspect(
+        target, holds: holds, search: search, keepsTaskNames: keepsTaskNames && output == nil, to: path)
       files = summary.files
       ErrorOutput.print(summary.line(path: output))
     } catch {

@@ -167,6 +167,17 @@ struct DatabaseTests {
     #expect(try rows(database, "SELECT snapshot, findings_unavailable FROM runs") == [[.null, .text("no image")]])
   }
 
+  @Test func tasksOfUnknownLayoutHaveNoRows() throws {
+    let heap = heap()
+    heap.type("Task", kind: .task, fields: nil)
+    heap.global(heap.object("Task", size: 128))
+    let database = try database(heap)
+    #expect(try rows(database, "SELECT count(*) FROM blocks WHERE kind = 'task'") == [[.integer(1)]])
+    for table in ["tasks", "task_rows"] {
+      #expect(try rows(database, "SELECT count(*) FROM \(table)") == [[.integer(0)]])
+    }
+  }
+
   @Test func namesCannotInjectSQL() throws {
     let name = "A'); DROP TABLE runs; --\"\u{1B}[31m\u{202E}\0é"
     let database = try database(heap(type: name))
@@ -192,7 +203,7 @@ struct DatabaseTests {
     #expect(written.starts(with: Array("SQLite format 3\0".utf8)))
     let (file, memory) = (try Database(file: path), try database(heap()))
     let tables = try rows(memory, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
-    #expect(tables.count == 13)
+    #expect(tables.count == 15)
     for case .text(let table) in tables.map({ $0[0] }) {
       #expect(try rows(file, "SELECT * FROM \(table)") == rows(memory, "SELECT * FROM \(table)"), "\(table)")
     }

@@ -27,7 +27,7 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
           range: RuntimeAddress(1)..<RuntimeAddress(.max)),
         time: 6),
       .imageUnloaded(first: RuntimeAddress(1), end: RuntimeAddress(.max), time: 60),
-      .clock(ClockSample(time: 1, monotonic: 2)),
+      .clock(ClockSample(time: 1, monotonic: 2)), .clock(ClockSample(time: 3, monotonic: 4, boot: 5)),
       .memory(MemorySample(time: 1, resident: 2, recorder: 3, peakResident: 4)),
       .process(ProcessRecord(executable: "/bin/x", flags: 15)), .pause(PauseRecord(begins: true, time: 9)),
       .pause(PauseRecord(begins: false, time: 10)), .thread(ThreadRecord(thread: 4, osThread: 5, time: 6)),
@@ -78,11 +78,11 @@ private func reader(_ chunks: [[Definition]]) throws -> TraceReader {
 
   @Test func fieldsAddedAtTheEndOfARecordAreIgnored() throws {
     var writer = TraceWriter()
-    // A clock record that has a third field.
-    try writer.append(kind: .definitions, thread: 0, payload: [5, 3, 1, 2, 3] + Definition.warning("after").encoded)
+    // A clock record that has a fourth field.
+    try writer.append(kind: .definitions, thread: 0, payload: [5, 4, 1, 2, 3, 4] + Definition.warning("after").encoded)
     let reader = try TraceReader(bytes: writer.bytes)
     #expect(reader.diagnostics.isEmpty)
-    #expect(reader.definitions.clockSamples == [ClockSample(time: 1, monotonic: 2)])
+    #expect(reader.definitions.clockSamples == [ClockSample(time: 1, monotonic: 2, boot: 3)])
     #expect(reader.definitions.warnings == ["after"])
   }
 

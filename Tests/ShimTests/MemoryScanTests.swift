@@ -112,6 +112,25 @@ struct MemoryScanTests {
     #expect(pages.scan() == expected)
   }
 
+  @Test("An image has the time of a timer only if its source refers back", arguments: [true, false])
+  func timers(isConfirmed: Bool) {
+    let pages = Pages(count: 1)
+    let (timer, source) = (pages.address + 16 * 8, pages.address + 64 * 8)
+    let flags: UInt64 = 0x0044_02FA_0000_0001
+    pages.words[16] = pages.address + 0x800
+    pages.words[17] = ~source
+    pages.words[19] = flags
+    pages.words[21] = pages.address + 0x900
+    pages.words[26] = 0x1234_5678
+    pages.words[27] = 0x2345_6789
+    pages.words[75] = isConfirmed ? timer : timer + 16
+    var expected: [Int: UInt64] = [
+      16: pages.address + 0x800, 21: pages.address + 0x900, 75: pages.words[75],
+    ]
+    if isConfirmed { (expected[19], expected[26]) = (flags, 0x1234_5678) }
+    #expect(pages.scan() == expected)
+  }
+
   @Test("An unaligned address takes the offset of the word that it starts in", arguments: 1..<7)
   func unalignedAddress(offset: Int) {
     let pages = Pages(count: 1)

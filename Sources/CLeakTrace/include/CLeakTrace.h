@@ -68,6 +68,22 @@ bool cleaktrace_find_command(char *path, size_t size);
 int cleaktrace_run(char *const arguments[], char **output);
 void cleaktrace_free(char *output);
 
+/// Writes the path of the installed `leaktrace` command. It is the path in LEAKTRACE_COMMAND; otherwise the command
+/// that belongs to the recorder, if there is one; otherwise the first command in PATH. Programs with special rights
+/// ignore both variables. Returns false if there is no command.
+bool cleaktrace_find_installed_command(char *path, size_t size);
+
+/// Runs a program, which is never traced, and returns its standard output, which is not a string. The calling program
+/// goes on undisturbed: it gets no signal when the program ends, and its own calls of wait do not see the program. The
+/// program has none of the caller's descriptors, and may trace the caller. `arguments` is as for cleaktrace_run.
+///
+/// Blocks the calling thread, for at most about `milliseconds`; then the program is killed. Callers wait for one
+/// another. Returns NULL if the program did not end in time with status 0. The result must be freed with
+/// cleaktrace_free.
+char *cleaktrace_run_as_guest(char *const arguments[], int milliseconds, size_t *size);
+/// Returns the number of this process.
+int cleaktrace_process_number(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -15,7 +15,8 @@ enum {
   LT_DEF_IMAGE_LOADED = 3,
   /// varint first address, varint end address, varint time.
   LT_DEF_IMAGE_UNLOADED = 4,
-  /// varint time, varint CLOCK_MONOTONIC nanoseconds. Both are of the same moment.
+  /// varint time, varint CLOCK_MONOTONIC nanoseconds, varint CLOCK_BOOTTIME nanoseconds. All are of the same moment.
+  /// Older traces lack the last one, and have a sample at the start alone. Newer traces have one for each heap image.
   LT_DEF_CLOCK = 5,
   /// varint time, varint resident bytes, varint the recorder's own part of those bytes, varint peak resident bytes (0
   /// if unknown).

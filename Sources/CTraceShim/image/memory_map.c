@@ -435,8 +435,12 @@ size_t lt_memory_account_put(const struct lt_memory_account *account, uint8_t *t
   end = lt_put_decimal(path + 6, (uint64_t)account->process);
   memcpy(end, "/statm", sizeof "/statm");
   uint64_t resident, other;
-  if (!lt_read_resident_size(path, &resident, &other) || !resident || other > resident) return 0;
   uint8_t *start = to;
+  // The difference of the clocks changes only if the machine is suspended.
+  uint64_t suspended = lt_clock_nanoseconds(CLOCK_BOOTTIME) - lt_clock_nanoseconds(CLOCK_MONOTONIC);
+  const uint64_t clocks[] = {account->time, account->monotonic, account->monotonic + suspended};
+  to = put_definition(to, LT_DEF_CLOCK, clocks, 3);
+  if (!lt_read_resident_size(path, &resident, &other) || !resident || other > resident) return (size_t)(to - start);
   const uint64_t memory[] = {account->time, resident, account->recorderBytes, account->peakResident};
   to = put_definition(to, LT_DEF_MEMORY, memory, 4);
   // Read the file of this copy. Reading the process's own file would delay that process's calls of mmap.

@@ -51,16 +51,16 @@ void lt_scan_own_pages(struct lt_memory_scan *scan);
 // The kernel's figures about the process's memory at the time of a heap image.
 
 struct lt_memory_account {
-  pid_t process; ///< the process that owns the memory
-  uint64_t time; ///< time of the heap image
+  pid_t process;            ///< the process that owns the memory
+  uint64_t time, monotonic; ///< time of the heap image, by the trace's clock and by CLOCK_MONOTONIC
   uint64_t recorderBytes, peakResident;
 };
 
-/// The most bytes of both definitions.
-enum { LT_MEMORY_ACCOUNT_SIZE = 128 };
+/// The most bytes of all definitions.
+enum { LT_MEMORY_ACCOUNT_SIZE = 160 };
 
-/// Writes LT_DEF_MEMORY and LT_DEF_RESIDENCE, and returns their size in bytes, or 0 if the kernel does not report the
-/// figures. Must be called in the copy, which has the process's anonymous pages, while the copy can still open files of
+/// Writes LT_DEF_CLOCK, and LT_DEF_MEMORY and LT_DEF_RESIDENCE if the kernel reports the figures. Returns their size in
+/// bytes. Must be called in the copy, which has the process's anonymous pages, while the copy can still open files of
 /// /proc.
 size_t lt_memory_account_put(const struct lt_memory_account *account, uint8_t *to);
 

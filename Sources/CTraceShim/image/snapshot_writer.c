@@ -394,6 +394,7 @@ static int write_account(void) {
   const struct lt_snapshot_job *job = writer.job;
   const struct lt_memory_account account = {.process = job->process,
                                             .time = job->snapshot.time,
+                                            .monotonic = job->snapshot.monotonic,
                                             .recorderBytes = job->recorderBytes,
                                             .peakResident = job->peakResident};
   uint8_t payload[LT_MEMORY_ACCOUNT_SIZE];

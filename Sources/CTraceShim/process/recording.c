@@ -52,6 +52,7 @@ void lt_description_put_clock(struct lt_thread *t) {
   uint64_t now = lt_now();
   p = lt_put_varint(p, now);
   p = lt_put_varint(p, lt_clock_nanoseconds(CLOCK_MONOTONIC));
+  p = lt_put_varint(p, lt_clock_nanoseconds(CLOCK_BOOTTIME));
   lt_define(t, LT_DEF_CLOCK, payload, (size_t)(p - payload));
 }
 

@@ -48,6 +48,16 @@ enum TraceSchema {
     CREATE TABLE heap_references(
       source INTEGER NOT NULL, target INTEGER NOT NULL, name TEXT, strength TEXT NOT NULL);
     CREATE TABLE heap_roots(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+    CREATE TABLE task_rows(
+      id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL REFERENCES runs(id), state TEXT NOT NULL, tasks INTEGER NOT NULL,
+      wait TEXT, awaited TEXT, resumed_by TEXT, holder TEXT, root TEXT, is_leaked INTEGER NOT NULL,
+      is_cancelled INTEGER NOT NULL, priority INTEGER, function TEXT, file TEXT, line INTEGER, stack TEXT NOT NULL,
+      began TEXT, creator TEXT, parent TEXT, is_group_child INTEGER, task_locals TEXT NOT NULL, bytes INTEGER NOT NULL,
+      retained_bytes INTEGER NOT NULL);
+    CREATE TABLE tasks(
+      id INTEGER PRIMARY KEY, row_id INTEGER NOT NULL REFERENCES task_rows(id), address TEXT NOT NULL, name TEXT,
+      parent_id INTEGER REFERENCES tasks(id), age_seconds REAL, sleep_clock TEXT, sleep_deadline_seconds REAL,
+      sleep_seconds_left REAL);
     CREATE TABLE site_samples(
       site_id INTEGER NOT NULL REFERENCES sites(id), events INTEGER NOT NULL, live_blocks INTEGER NOT NULL,
       PRIMARY KEY(site_id, events)) WITHOUT ROWID;

@@ -55,6 +55,10 @@ package struct TraceTables {
     try writeSamples(database)
     if let heap {
       try writeBlocks(heap, sites, database)
+      // A list of tasks whose layout is unknown would be a guess.
+      if heap.graph.types.contains(where: { $0.kind == .task }), heap.graph.taskRelations.unknownLayout == nil {
+        try writeTasks(heap.taskInventory(), database)
+      }
       if hasHeapReferences { try writeReferences(heap.graph, database) }
     }
     try database.execute(TraceSchema.views + "COMMIT;")
@@ -208,6 +212,39 @@ package struct TraceTables {
         trace.header.isInspection ? .null : .finite(trace.clock.seconds(at: block.birthTime)),
         leaked.map { .flag($0.contains(node)) } ?? .null,
         leaked?.contains(node) == true ? .name(heap.way(toLeaked: node)?.rawValue) : .null)
+    }
+  }
+
+  private func writeTasks(_ inventory: TaskInventory, _ database: Database) throws(DatabaseError) {
+    let rows = try Rows("task_rows", 23, database)
+    for (index, row) in inventory.rows.enumerated() {
+      // The innermost line of the program.
+      let place = row.stack.first { $0.kind == .user }
+      var awaited: String?
+      switch row.wait {
+      case .actor(let type)?: awaited = type
+      case .task(let function)?, .child(let function)?: awaited = function?.closureTitle
+      default: break
+      }
+      var holder: (name: String, root: String)?
+      if case .holder(let name, let origin)? = row.resumer { holder = (name, origin) }
+      try rows.add(
+        .number(index + 1), Self.run, .text(row.state.rawValue), .number(row.count), .name(row.wait?.key),
+        .name(awaited), .name(row.resumer?.key), .name(holder?.name), .name(holder?.root), .flag(row.isLeaked),
+        .flag(row.isCancelled), row.priority.map { .number(UInt64($0)) } ?? .null, .name(place?.closureTitle),
+        .name(place?.file), .number(place?.line),
+        .text(row.stack.map { PlainText.escaped($0.closureTitle) }.joined(separator: "\n")),
+        .name(row.function?.closureTitle), .name(row.creator?.closureTitle), .name(row.parent?.closureTitle),
+        row.isGroupChild.map { .flag($0) } ?? .null,
+        .text(row.locals.map { PlainText.escaped($0.variable ?? $0.type) }.joined(separator: "\n")),
+        .number(row.bytes), .number(row.retainedBytes))
+    }
+    let tasks = try Rows("tasks", 9, database)
+    for (index, task) in inventory.tasks.enumerated() {
+      try tasks.add(
+        .number(index + 1), .number(task.row + 1), .address(task.address.rawValue), .name(task.name),
+        .number(task.parent.map { $0 + 1 }), .finite(task.age), .name(task.timer?.clock.rawValue),
+        .finite(task.timer.map { Double($0.target) / 1e9 }), .finite(task.sleepLeft))
     }
   }
 

@@ -14,12 +14,12 @@ package enum PprofProfile {
 
   /// Returns the message before compression.
   static func message(_ profile: StackProfile) -> [UInt8] {
-    var strings = StringTable()
+    var strings = PprofStrings()
     var writer = ProtobufWriter()
     let measures = profile.measures
     for measure in measures {
       let (type, unit) = (strings[measure.sampleType], strings[measure.unit.rawValue])
-      writer.message(Field.sampleType) {
+      writer.message(PprofField.sampleType) {
         $0.field(1, type)
         $0.field(2, unit)
       }
@@ -27,7 +27,7 @@ package enum PprofProfile {
     write(profile.samples, measures, &strings, &writer)
     write(profile.images, of: profile, &strings, &writer)
     for (index, location) in profile.locations.enumerated() {
-      writer.message(Field.location) { writer in
+      writer.message(PprofField.location) { writer in
         writer.field(1, UInt64(index + 1))
         writer.field(2, UInt64((location.image ?? -1) + 1))
         writer.field(3, location.address)
@@ -44,7 +44,7 @@ package enum PprofProfile {
         strings[function.name], strings[function.mangledName.isEmpty ? function.name : function.mangledName],
         strings[function.file]
       )
-      writer.message(Field.function) {
+      writer.message(PprofField.function) {
         $0.field(1, UInt64(index + 1))
         $0.field(2, name)
         $0.field(3, mangled)
@@ -52,21 +52,21 @@ package enum PprofProfile {
       }
     }
     let shown = strings[ProfileMeasure.liveBytes.sampleType]
-    writer.field(Field.timeNanoseconds, Int64(clamping: profile.startTime))
-    if let duration = profile.duration { writer.field(Field.durationNanoseconds, nanoseconds(duration)) }
-    writer.field(Field.defaultSampleType, shown)
-    for text in strings.all { writer.element(Field.stringTable, text) }
+    writer.field(PprofField.timeNanoseconds, Int64(clamping: profile.startTime))
+    if let duration = profile.duration { writer.field(PprofField.durationNanoseconds, nanoseconds(duration)) }
+    writer.field(PprofField.defaultSampleType, shown)
+    for text in strings.all { writer.element(PprofField.stringTable, text) }
     return writer.bytes
   }
 
   private static func write(
-    _ samples: [StackProfile.Sample], _ measures: [ProfileMeasure], _ strings: inout StringTable,
+    _ samples: [StackProfile.Sample], _ measures: [ProfileMeasure], _ strings: inout PprofStrings,
     _ writer: inout ProtobufWriter
   ) {
     let typeLabel = strings["type"]
     for sample in samples {
       let type = strings[sample.type]
-      writer.message(Field.sample) { writer in
+      writer.message(PprofField.sample) { writer in
         writer.packed(1, sample.locations.lazy.map { UInt64($0 + 1) })
         writer.packed(2, measures.lazy.map { $0.value(of: sample) })
         writer.message(3) {
@@ -78,7 +78,7 @@ package enum PprofProfile {
   }
 
   private static func write(
-    _ images: [LoadedImage], of profile: StackProfile, _ strings: inout StringTable, _ writer: inout ProtobufWriter
+    _ images: [LoadedImage], of profile: StackProfile, _ strings: inout PprofStrings, _ writer: inout ProtobufWriter
   ) {
     var isNamed = [Bool](repeating: false, count: images.count)
     var hasLines = isNamed
@@ -91,7 +91,7 @@ package enum PprofProfile {
     }
     for (index, image) in images.enumerated() {
       let (path, buildID) = (strings[image.path], strings[Hexadecimal.digits(image.buildID)])
-      writer.message(Field.mapping) {
+      writer.message(PprofField.mapping) {
         $0.field(1, UInt64(index + 1))
         $0.field(2, image.range.lowerBound.rawValue)
         $0.field(3, image.range.upperBound.rawValue)
@@ -110,32 +110,4 @@ package enum PprofProfile {
 
   /// Converts seconds to nanoseconds; returns 0 for more than three centuries.
   private static func nanoseconds(_ seconds: Double) -> Int64 { Int64(exactly: (seconds * 1e9).rounded()) ?? 0 }
-
-  /// Field numbers of the profile message.
-  private enum Field {
-    static let sampleType = 1
-    static let sample = 2
-    static let mapping = 3
-    static let location = 4
-    static let function = 5
-    static let stringTable = 6
-    static let timeNanoseconds = 9
-    static let durationNanoseconds = 10
-    static let defaultSampleType = 14
-  }
-
-  /// Numbers strings; the empty string is number 0.
-  private struct StringTable {
-    private(set) var all = [""]
-    private var numbers = ["": 0]
-
-    subscript(text: String) -> Int64 {
-      mutating get {
-        if let known = numbers[text] { return Int64(known) }
-        all.append(text)
-        numbers[text] = all.count - 1
-        return Int64(all.count - 1)
-      }
-    }
-  }
 }

@@ -10,9 +10,11 @@ extension BriefReport {
   ///
   /// - Parameters:
   ///   - path: the trace.
-  ///   - isWaitingOnly: whether only waiting tasks are listed.
+  ///   - selection: the rows that are listed. Its limit and grouping do not count.
   ///   - size: maximum number of bytes.
-  package static func tasks(_ inventory: TaskInventory, path: String, isWaitingOnly: Bool, size: Int) -> JSONValue {
+  package static func tasks(_ inventory: TaskInventory, path: String, _ selection: TaskSelection, size: Int)
+    -> JSONValue
+  {
     var object = object("tasks", size: size)
     object.require("trace", text(path, to: 120))
     object.require("summary", text(TaskWords.summary(inventory), to: 200))
@@ -21,7 +23,7 @@ extension BriefReport {
     if !inventory.deadlocks.isEmpty {
       object.addList("deadlocks", inventory.deadlocks.map { value($0, inventory) })
     }
-    let rows = inventory.rows.filter { !isWaitingOnly || $0.state == .waiting }
+    let rows = selection.rows(of: inventory)
     let lost = rows.filter { $0.resumer == .noCode }
     if !lost.isEmpty {
       object.add(
@@ -38,6 +40,9 @@ extension BriefReport {
     let own = row.stack.filter { $0.kind == .user }
     if !own.isEmpty { fields.append(("stack", .array(own.prefix(3).map { text(words($0), to: 160) }))) }
     if let resumer = TaskWords.resumer(row) { fields.append(("resumed", text(resumer, to: 200))) }
+    if let names = TaskWords.names(row) { fields.append(("names", text(names, to: 160))) }
+    if let locals = TaskWords.locals(row) { fields.append(("taskLocals", text(locals, to: 160))) }
+    if let sleep = TaskWords.sleep(row) { fields.append(("wakes", text(sleep, to: 80))) }
     if let function = row.function { fields.append(("began", text(words(function), to: 160))) }
     if let parent = row.parent { fields.append(("parent", text(words(parent), to: 160))) }
     return .object(fields)

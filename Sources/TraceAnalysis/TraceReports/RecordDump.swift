@@ -263,7 +263,8 @@ package struct RecordDump {
     case .imageUnloaded(let first, let end, let ticks):
       return
         "image_unloaded first=\(Hexadecimal.text(first.rawValue)) end=\(Hexadecimal.text(end.rawValue)) \(time(ticks))"
-    case .clock(let sample): return "clock ticks=\(sample.time) monotonic=\(sample.monotonic)"
+    case .clock(let sample):
+      return "clock ticks=\(sample.time) monotonic=\(sample.monotonic)\(sample.boot.map { " boot=\($0)" } ?? "")"
     case .memory(let sample):
       return
         "memory \(time(sample.time)) resident=\(sample.resident) recorder=\(sample.recorder) peakResident=\(sample.peakResident)"

@@ -48,31 +48,39 @@ package enum TaskJSON {
     var fields: [(String, JSONValue)] = [
       ("state", .string(row.state.rawValue)), ("count", .number(UInt64(row.count))),
       ("title", .string(TaskWords.title(row))), ("cancelled", .bool(row.isCancelled)),
-      ("priority", row.priority.map { .number(UInt64($0)) } ?? .null), ("wait", .optional(row.wait.map(key))),
+      ("priority", row.priority.map { .number(UInt64($0)) } ?? .null), ("wait", .optional(row.wait?.key)),
     ]
     switch row.wait {
     case .actor(let type)?: fields.append(("actor", .string(type)))
     case .task(let function)?, .child(let function)?: fields.append(("awaited", function.map(value) ?? .null))
     default: break
     }
-    fields.append(("resumedBy", .optional(row.resumer.map(key))))
+    fields.append(("resumedBy", .optional(row.resumer?.key)))
     if case .holder(let name, let origin)? = row.resumer {
       fields += [("holder", .string(name)), ("root", .string(origin))]
     }
     fields += [
       ("stack", .array(row.stack.map(value))), ("function", row.function.map(value) ?? .null),
-      ("creator", row.creator.map(value) ?? .null), ("parent", row.parent.map(value) ?? .null),
+      ("names", .array(row.names.map { .string($0) })),
+      (
+        "taskLocals",
+        .array(row.locals.map { .object([("variable", .optional($0.variable)), ("type", .string($0.type))]) })
+      ), ("creator", row.creator.map(value) ?? .null), ("parent", row.parent.map(value) ?? .null),
       ("groupChild", row.isGroupChild.map { .bool($0) } ?? .null), ("bytes", .number(row.bytes)),
       ("retainedBytes", .number(row.retainedBytes)), ("youngestSeconds", .optional(row.ages?.lowerBound)),
       ("oldestSeconds", .optional(row.ages?.upperBound)),
+      ("sleepSecondsLeft", row.sleepLeft.map { .array([.decimal($0.lowerBound), .decimal($0.upperBound)]) } ?? .null),
     ]
     return .object(fields)
   }
 
   private static func value(_ task: TaskInventory.Task) -> JSONValue {
     .object([
-      ("address", .address(task.address.rawValue)), ("row", .number(UInt64(task.row))),
+      ("address", .address(task.address.rawValue)), ("name", .optional(task.name)), ("row", .number(UInt64(task.row))),
       ("parent", task.parent.map { .number(UInt64($0)) } ?? .null), ("ageSeconds", .optional(task.age)),
+      ("sleepClock", .optional(task.timer?.clock.rawValue)),
+      ("sleepDeadlineSeconds", .optional(task.timer.map { Double($0.target) / 1e9 })),
+      ("sleepSecondsLeft", .optional(task.sleepLeft)),
     ])
   }
 
@@ -91,30 +99,5 @@ package enum TaskJSON {
       ("function", .string(frame.closureName)), ("file", .optional(frame.file)),
       ("line", frame.line.map { .number(UInt64($0)) } ?? .null), ("own", .bool(frame.kind == .user)),
     ])
-  }
-
-  private static func key(_ wait: TaskInventory.Wait) -> String {
-    switch wait {
-    case .continuation: "continuation"
-    case .sleep: "sleep"
-    case .stream: "stream"
-    case .task: "task"
-    case .child: "child"
-    case .group: "group"
-    case .actor: "actor"
-    case .executor: "executor"
-    }
-  }
-
-  private static func key(_ resumer: TaskInventory.Resumer) -> String {
-    switch resumer {
-    case .holder: "holder"
-    case .noCode: "noCode"
-    case .possibly: "possibly"
-    case .task: "task"
-    case .stuckTask: "stuckTask"
-    case .timer: "timer"
-    case .executor: "executor"
-    }
   }
 }

@@ -12,11 +12,18 @@ package struct TaskSelection: Sendable {
   package var grouping: Grouping
   /// True if only waiting tasks are shown.
   package var isWaitingOnly: Bool
+  /// True if only tasks that never end are shown.
+  package var isLeakedOnly: Bool
   /// Maximum number of rows; nil for all.
   package var limit: Int?
 
-  package init(grouping: Grouping = .line, isWaitingOnly: Bool = false, limit: Int? = nil) {
-    (self.grouping, self.isWaitingOnly, self.limit) = (grouping, isWaitingOnly, limit)
+  package init(grouping: Grouping = .line, isWaitingOnly: Bool = false, isLeakedOnly: Bool = false, limit: Int? = nil) {
+    (self.grouping, self.isWaitingOnly, self.isLeakedOnly, self.limit) = (grouping, isWaitingOnly, isLeakedOnly, limit)
+  }
+
+  /// Returns the rows of an inventory that are shown, without the limit.
+  package func rows(of inventory: TaskInventory) -> [TaskInventory.Row] {
+    inventory.rows.filter { (!isWaitingOnly || $0.state == .waiting) && (!isLeakedOnly || $0.isLeaked) }
   }
 
   /// Rows with one parent or one actor.
@@ -28,7 +35,7 @@ package struct TaskSelection: Sendable {
 
   /// Returns the shown rows, by parent or actor if the selection groups them. The largest section comes first.
   func sections(of inventory: TaskInventory) -> [Section] {
-    let rows = inventory.rows.filter { !isWaitingOnly || $0.state == .waiting }
+    let rows = rows(of: inventory)
     guard grouping != .line else { return [Section(title: nil, rows: rows)] }
     var sections: [String: Section] = [:]
     for row in rows {
@@ -113,6 +120,9 @@ package struct TaskText {
         words + ".", indent: indent + 2, emphasized: row.resumer == .noCode ? words.split(separator: " ").count : 0,
         tint: row.resumer == .noCode ? .proven : nil)
     }
+    if let names = TaskWords.names(row) { lines.line(PlainText.escaped(names) + ".", indent: indent + 2) }
+    if let locals = TaskWords.locals(row) { lines.line(PlainText.escaped(locals) + ".", indent: indent + 2) }
+    if let sleep = TaskWords.sleep(row) { lines.line(sleep + ".", indent: indent + 2) }
     if let function = row.function, !frames.contains(where: { Self.isSame($0, function) }) {
       lines.line("Began with \(Self.name(function)).", indent: indent + 2)
     }

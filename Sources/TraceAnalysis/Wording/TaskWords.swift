@@ -66,6 +66,32 @@ package enum TaskWords {
     }
   }
 
+  /// Returns a sentence about the rest of the sleeps of a row, such as `It wakes up in 12 s`; nil if that is not known.
+  package static func sleep(_ row: TaskInventory.Row) -> String? {
+    guard let left = row.sleepLeft else { return nil }
+    let (least, most) = (Decimal.duration(max(0, left.lowerBound)), Decimal.duration(max(0, left.upperBound)))
+    let subject = row.count == 1 ? "It wakes" : "They wake"
+    return least == most ? "\(subject) up in \(least)" : "\(subject) up in \(least) to \(most)"
+  }
+
+  /// Returns the names of a row's tasks, such as `Named "upload" and 2 more`; nil if they have none.
+  package static func names(_ row: TaskInventory.Row) -> String? {
+    guard !row.names.isEmpty else { return nil }
+    let shown = row.names.prefix(nameLimit).map { "\u{22}\($0)\u{22}" }.joined(separator: ", ")
+    let rest = row.names.count - nameLimit
+    return rest > 0 ? "Named \(shown) and \(Decimal.grouped(UInt64(rest))) more" : "Named \(shown)"
+  }
+
+  /// Returns the task-local values of a row's tasks, such as `With task-local values of Request.id`; nil if they have
+  /// none.
+  package static func locals(_ row: TaskInventory.Row) -> String? {
+    guard !row.locals.isEmpty else { return nil }
+    return "With task-local values of \(row.locals.map { $0.variable ?? $0.type }.joined(separator: ", "))"
+  }
+
+  /// Maximum number of names in a sentence.
+  private static let nameLimit = 3
+
   /// Returns the first line of an answer: the number of tasks in each state.
   package static func summary(_ inventory: TaskInventory) -> String {
     let parts = TaskInventory.State.allCases.compactMap { state -> String? in

@@ -10,6 +10,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
+    .package(name: "leaktrace", path: "../../..", traits: []),
   ],
   targets: [
     .executableTarget(
@@ -25,7 +26,15 @@ let package = Package(
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
       swiftSettings: [.swiftLanguageMode(.v5)]),
-    // Sends requests to either of them.
+    // Hands out its own tasks, as docs/production.md shows.
+    .executableTarget(
+      name: "debug-server",
+      dependencies: [
+        .product(name: "Hummingbird", package: "hummingbird"), .product(name: "LeakTrace", package: "leaktrace"),
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    // Sends requests to each of them.
     .executableTarget(name: "load"),
     // Faults in the use of SwiftNIO and AsyncAlgorithms, as the programs of the corpus are.
     .executableTarget(

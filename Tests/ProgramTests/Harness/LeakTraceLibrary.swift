@@ -21,7 +21,7 @@ enum LeakTraceLibrary {
     let directory = try built.get()
     return [
       "-I", directory, "-I", "\(directory)/include", "-L", directory, "-lLeakTrace", "\(directory)/CLeakTrace.o",
-      "\(directory)/run.o",
+      "\(directory)/run.o", "\(directory)/guest_run.o",
     ]
   }
 
@@ -55,7 +55,7 @@ enum LeakTraceLibrary {
     try manager.copyItem(atPath: "\(sources)/CLeakTrace/include/CLeakTrace.h", toPath: "\(include)/CLeakTrace.h")
     try Data("module CLeakTrace { header \"CLeakTrace.h\" export * }\n".utf8).write(
       to: URL(fileURLWithPath: "\(include)/module.modulemap"))
-    for name in ["CLeakTrace", "run"] {
+    for name in ["CLeakTrace", "run", "guest_run"] {
       try run([
         "clang", "-O2", "-fPIC", "-Wall", "-Wextra", "-Werror", "-I", include, "-c", "\(sources)/CLeakTrace/\(name).c",
         "-o", "\(directory)/\(name).o",

@@ -96,33 +96,39 @@ private struct TaskDocument: Decodable {
     return TestTier.arguments(first, of: all)
   }()
 
-  @Test("A program's tasks have the states, lines and resumers that it expects", .requires(.debugger), arguments: cases)
-  func expectations(program: String, source: Source, level: String) throws {
-    let (expected, lines) = try ExpectedTasks.read(program)
-    let built = TestProgram(
-      named: program, sources: ["tasks/\(program).swift", "task-support.swift"], flags: [level, "-parse-as-library"])
+  /// Starts a program that calls `snapshotAndStay`. Returns it, and the target for `leaktrace tasks`.
+  static func waiting(_ built: TestProgram, _ source: Source) throws -> (InspectionTests.Waiting, target: String) {
     let recorder = [BuildProducts.leaktrace, "record", "--quiet", "-o", "%DIRECTORY%/%p.trace"]
     let waiting: InspectionTests.Waiting
-    let target: String
     switch source {
     case .inspected, .core: waiting = try InspectionTests.Waiting(built)
     case .recorded: waiting = try InspectionTests.Waiting(built, under: recorder + ["--"])
     case .light: waiting = try InspectionTests.Waiting(built, under: recorder + ["--light", "--"])
     }
-    defer { _ = try? waiting.end(SIGKILL) }
     switch source {
-    case .inspected: target = "\(waiting.processID)"
+    case .inspected: return (waiting, "\(waiting.processID)")
     case .recorded, .light:
       // The program goes on before its image is written.
-      target = try AwaitedState.value("the trace has a whole image") {
+      let trace = try AwaitedState.value("the trace has a whole image") {
         waiting.trace().flatMap { path in
           (try? TraceReader(path: path))?.snapshots.last?.isWhole == true ? path : nil
         }
       }
+      return (waiting, trace)
     case .core:
-      target = waiting.directory.path + "/core"
-      _ = try Command(["gdb", "-nx", "-batch", "-p", "\(waiting.processID)", "-ex", "gcore \(target)"]).run()
+      let core = waiting.directory.path + "/core"
+      _ = try Command(["gdb", "-nx", "-batch", "-p", "\(waiting.processID)", "-ex", "gcore \(core)"]).run()
+      return (waiting, core)
     }
+  }
+
+  @Test("A program's tasks have the states, lines and resumers that it expects", .requires(.debugger), arguments: cases)
+  func expectations(program: String, source: Source, level: String) throws {
+    let (expected, lines) = try ExpectedTasks.read(program)
+    let built = TestProgram(
+      named: program, sources: ["tasks/\(program).swift", "task-support.swift"], flags: [level, "-parse-as-library"])
+    let (waiting, target) = try Self.waiting(built, source)
+    defer { _ = try? waiting.end(SIGKILL) }
     let outcome = try Command([BuildProducts.leaktrace, "tasks", target, "--format", "json"]).run()
     try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
     let found = try JSONDecoder().decode(TaskDocument.self, from: Data(outcome.output.utf8))

@@ -185,6 +185,8 @@ extension ObjectGraphBuilder {
       layouts?.addresses(ofConcurrencyVariable: name).compactMap { layouts?.word(at: $0) } ?? []
     }
     let layout = TaskLayout(variable: variable) { [layouts] in layouts?.hasConcurrency(function: $0) ?? false }
+    // Without tasks, it does not matter that no runtime shows a layout.
+    if layout.remark != nil || !tasks.isEmpty { taskRelations.unknownLayout = layout.difference }
     if let remark = layout.remark {
       runtimeRemarks.append(remark)
       unknownTasks = tasks.map { NodeID($0.rawValue) }

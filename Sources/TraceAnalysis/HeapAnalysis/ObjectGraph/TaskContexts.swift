@@ -32,27 +32,35 @@ extension ObjectGraph {
   /// Returns the addresses of code in the closure that the task at `address` began with, and in the closures that this
   /// closure calls. The function of a thunk has a closure whose words have the address of the real function.
   package func closureFunctions(ofTaskAt address: UInt64) -> [UInt64] {
-    var outermost: UInt64?
-    forEachContext(ofTaskAt: address) { outermost = $0 }
-    var closure = outermost.flatMap { image.word(at: $0 &- InitialTaskMemory.closureDistance) }
+    var closure = self.closure(ofTaskAt: address)
     var functions: [UInt64] = []
     for _ in 0..<Self.closureLimit {
-      guard let found = closure.flatMap({ heap.block(containing: $0) }), type(of: found.rawValue).kind == .closure
-      else {
-        break
-      }
+      guard let found = closure else { break }
       let block = heap[found]
       closure = nil
       image.forEachWord(in: block.address &+ Self.closureHeader..<block.address &+ min(block.size, Self.closureWords)) {
         _, word in
         if roots.isImage(word) {
           functions.append(word)
-        } else if closure == nil, let next = heap.block(containing: word), type(of: next.rawValue).kind == .closure {
-          closure = word
+        } else if closure == nil {
+          closure = self.closure(at: word)
         }
       }
     }
     return functions
+  }
+
+  /// Returns the context of the closure that the task at `address` began with. Nil if the closure has no context, or if
+  /// the task has finished.
+  func closure(ofTaskAt address: UInt64) -> BlockID? {
+    var outermost: UInt64?
+    forEachContext(ofTaskAt: address) { outermost = $0 }
+    return outermost.flatMap { image.word(at: $0 &- InitialTaskMemory.closureDistance) }
+      .flatMap { self.closure(at: $0) }
+  }
+
+  private func closure(at address: UInt64) -> BlockID? {
+    heap.block(containing: address).flatMap { type(of: $0.rawValue).kind == .closure ? $0 : nil }
   }
 
   /// Maximum number of closures that call one another.

@@ -21,6 +21,8 @@ struct TaskLayout {
   let isKnown: Bool
   /// A sentence for the reader if a runtime has an unknown layout; otherwise nil.
   let remark: String?
+  /// How the runtime differs from the known ones, without a full stop; nil if the layout is known.
+  let difference: String?
 
   /// - Parameters:
   ///   - variable: returns the values of the exported variable with the given name, one for each runtime.
@@ -34,9 +36,13 @@ struct TaskLayout {
     } else if let other = sizes.first(where: { $0 != Self.headerSize }) {
       difference = "tasks of \(other) bytes, and leaktrace knows tasks of \(Self.headerSize) bytes"
     }
+    isKnown = difference == nil && (!versions.isEmpty || exports(Self.newestFunction))
+    self.difference = difference.map { "the Swift runtime of the program has \($0)" } ?? (isKnown ? nil : Self.older)
     remark = difference.map {
       "the Swift runtime of the program has \($0). No task counts as suspended forever, and what tasks keep counts as in use. Use a release of leaktrace that knows this runtime"
     }
-    isKnown = difference == nil && (!versions.isEmpty || exports(Self.newestFunction))
   }
+
+  private static let older =
+    "the Swift runtime of the program does not say how its tasks are laid out, and is older than Swift 6.0 or has no exports"
 }

@@ -28,6 +28,9 @@ package struct TaskRelations: Sendable {
   package internal(set) var finished: Set<UInt64> = []
   /// The tasks that have no block of their own, because they are among the frames of their parent. In ascending order.
   package internal(set) var inner: [UInt64] = []
+  /// How the layout of the runtime's tasks differs from the known ones, without a full stop. Nil if the layout is known,
+  /// or if the process has no tasks.
+  package internal(set) var unknownLayout: String?
   /// True if the relations were read.
   package internal(set) var isKnown = false
 }

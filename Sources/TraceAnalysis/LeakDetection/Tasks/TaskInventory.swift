@@ -1,5 +1,6 @@
 // All tasks of a heap image: their states, the functions that they wait in, and the ways to resume them.
 
+import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
@@ -39,6 +40,20 @@ package struct TaskInventory: Sendable {
     case actor(type: String)
     /// A thread of the global executor.
     case executor
+
+    /// The word of JSON, profiles and databases.
+    package var key: String {
+      switch self {
+      case .continuation: "continuation"
+      case .sleep: "sleep"
+      case .stream: "stream"
+      case .task: "task"
+      case .child: "child"
+      case .group: "group"
+      case .actor: "actor"
+      case .executor: "executor"
+      }
+    }
   }
 
   /// The code or event that can resume a waiting task.
@@ -58,6 +73,19 @@ package struct TaskInventory: Sendable {
     case timer
     /// An executor, which has the task in its queue.
     case executor
+
+    /// The word of JSON, profiles and databases.
+    package var key: String {
+      switch self {
+      case .holder: "holder"
+      case .noCode: "noCode"
+      case .possibly: "possibly"
+      case .task: "task"
+      case .stuckTask: "stuckTask"
+      case .timer: "timer"
+      case .executor: "executor"
+      }
+    }
   }
 
   /// Tasks that have equal states, functions, creators and resumers.
@@ -80,23 +108,47 @@ package struct TaskInventory: Sendable {
     /// The priority of the tasks, for example 21 for the default; nil if it is unknown.
     package var priority: UInt8?
     package var count = 0
+    /// The names of the tasks, without repetitions, in order of their addresses.
+    package var names: [String] = []
+    /// The keys of the task-local values that all of the tasks have.
+    package var locals: [TaskLocalKey] = []
     /// Bytes of the tasks and of their functions' frames.
     package var bytes: UInt64 = 0
     /// Bytes that would be freed with the tasks. A task may keep blocks that another one keeps, too. Such blocks do not
     /// count.
     package var retainedBytes: UInt64 = 0
+    /// Seconds that the sleeps of the tasks still take; nil if that is not known of any task. Negative if a sleep is over
+    /// and its timer has not fired yet.
+    package var sleepLeft: ClosedRange<Double>?
     /// Ages of the oldest and of the youngest task, in seconds; nil if the image lacks the times of allocations.
     package var ages: ClosedRange<Double>?
+
+    /// True if the tasks wait, and never end: no code can resume them, or they wait for a task that never ends.
+    package var isLeaked: Bool { resumer == .noCode || resumer == .stuckTask }
+  }
+
+  /// The key of a task-local value.
+  package struct TaskLocalKey: Hashable, Sendable {
+    /// The variable, such as `Request.id`; nil if no variable leads to the key.
+    package var variable: String?
+    /// The type of the key, such as `TaskLocal<Int>`.
+    package var type: String
   }
 
   package struct Task: Sendable {
     package var address: RuntimeAddress
+    /// The name that the program gave the task; nil if it gave none.
+    package var name: String?
     /// The index of the task's row.
     package var row: Int
     /// The index of the task's parent; nil if it has none.
     package var parent: Int?
     /// In seconds; nil if the image lacks the time of the allocation.
     package var age: Double?
+    /// The timer that ends the task's sleep; nil if the task does not sleep, or if the image does not show the timer.
+    package var timer: TaskTimer?
+    /// Seconds until the timer fires; nil if that is not known.
+    package var sleepLeft: Double?
   }
 
   /// A thread that runs a task, waits for a lock, or holds a lock that another thread waits for.

@@ -42,6 +42,7 @@ private struct TaskInventoryBuilder {
     var priority: UInt8?
     var isStuck: Bool
     var functions: [SourceFrame]
+    var locals: [UInt64]
   }
 
   private let analysis: LeakAnalysis
@@ -62,8 +63,8 @@ private struct TaskInventoryBuilder {
 
   func inventory() -> TaskInventory {
     var inventory = TaskInventory()
-    if let remark = graph.runtimeRemarks.first(where: { _ in !graph.unknownTasks.isEmpty }) {
-      inventory.obstacle = remark
+    if let difference = relations.unknownLayout {
+      inventory.obstacle = difference
     } else if !graph.snapshot.isFrozen {
       inventory.obstacle = "the image was taken while threads ran, so the states of tasks are not known"
     }
@@ -90,14 +91,19 @@ private struct TaskInventoryBuilder {
     for task in deadlocks.stuck { candidates[task].isStuck = true }
     var rows: [TaskInventory.Row] = []
     var rowOfKey: [Key: Int] = [:]
+    var namesOfRows: [Int: Set<String>] = [:]
+    let locals = TaskLocalNames(graph, names, tasks: candidates.map(\.address))
     for candidate in candidates {
       let key = key(of: candidate, search)
       let index = rowOfKey[key] ?? rows.count
       if index == rows.count {
         rowOfKey[key] = index
         rows.append(row(of: candidate, search))
+        rows[index].locals = key.locals.map(locals.key)
       }
       rows[index].count += 1
+      let name = graph.taskName(at: candidate.address)
+      if let name, namesOfRows[index, default: []].insert(name).inserted { rows[index].names.append(name) }
       if !candidate.isInner {
         rows[index].bytes &+= graph.heap[BlockID(candidate.node)].size &+ (slabs[candidate.node] ?? 0)
         rows[index].retainedBytes &+= retained[candidate.node]
@@ -107,13 +113,43 @@ private struct TaskInventoryBuilder {
         rows[index].ages = min(known.lowerBound, age)...max(known.upperBound, age)
       }
       inventory.tasks.append(
-        TaskInventory.Task(address: RuntimeAddress(candidate.address), row: index, parent: nil, age: candidate.age))
+        TaskInventory.Task(
+          address: RuntimeAddress(candidate.address), name: name, row: index, parent: nil, age: candidate.age))
     }
     for index in inventory.tasks.indices {
       inventory.tasks[index].parent = relations.parents[inventory.tasks[index].address.rawValue].flatMap { indices[$0] }
     }
+    addTimers(&rows, &inventory)
     join(rows, &inventory)
     return inventory
+  }
+
+  /// Adds the timers of sleeping tasks, and the rest of each sleep.
+  private func addTimers(_ rows: inout [TaskInventory.Row], _ inventory: inout TaskInventory) {
+    guard rows.contains(where: { $0.wait == .sleep }) else { return }
+    let timers = graph.taskTimers()
+    let clocks = analysis.model.trace.definitions.clockSamples.last { $0.time <= graph.snapshot.time && $0.boot != nil }
+    for index in inventory.tasks.indices {
+      let row = inventory.tasks[index].row
+      guard rows[row].wait == .sleep, let timer = timers[inventory.tasks[index].address.rawValue] else { continue }
+      inventory.tasks[index].timer = timer
+      guard let clocks, let left = left(of: timer, clocks) else { continue }
+      inventory.tasks[index].sleepLeft = left
+      let known = rows[row].sleepLeft ?? left...left
+      rows[row].sleepLeft = min(known.lowerBound, left)...max(known.upperBound, left)
+    }
+  }
+
+  /// Returns the seconds from the image until a timer fires; nil if the trace lacks the timer's clock.
+  private func left(of timer: TaskTimer, _ clocks: ClockSample) -> Double? {
+    let now: UInt64
+    switch timer.clock {
+    case .suspending: now = graph.snapshot.monotonic
+    // The clocks differ by the time that the machine was suspended.
+    case .continuous: now = graph.snapshot.monotonic &+ (clocks.boot ?? 0) &- clocks.monotonic
+    case .wall: return nil
+    }
+    return Double(Int64(bitPattern: timer.target &- now)) / 1e9
   }
 
   /// Joins rows that show the same, and sorts them.
@@ -126,6 +162,7 @@ private struct TaskInventoryBuilder {
       var functions: [SourceFrame?]
       var flags: [Bool?]
       var priority: UInt8?
+      var locals: [TaskInventory.TaskLocalKey]
     }
     var joined: [TaskInventory.Row] = []
     var places: [Shown: Int] = [:]
@@ -134,7 +171,7 @@ private struct TaskInventoryBuilder {
       let shown = Shown(
         state: row.state, wait: row.wait, resumer: row.resumer, stack: row.stack,
         functions: [row.function, row.creator, row.parent], flags: [row.isGroupChild, row.isCancelled],
-        priority: row.priority)
+        priority: row.priority, locals: row.locals)
       guard let place = places[shown] else {
         places[shown] = joined.count
         placeOfRow.append(joined.count)
@@ -143,12 +180,18 @@ private struct TaskInventoryBuilder {
       }
       placeOfRow.append(place)
       joined[place].count += row.count
+      let known = Set(joined[place].names)
+      joined[place].names += row.names.filter { !known.contains($0) }
       joined[place].bytes &+= row.bytes
       joined[place].retainedBytes &+= row.retainedBytes
       if let ages = row.ages {
         let known = joined[place].ages ?? ages
         joined[place].ages =
           min(known.lowerBound, ages.lowerBound)...max(known.upperBound, ages.upperBound)
+      }
+      if let left = row.sleepLeft {
+        let known = joined[place].sleepLeft ?? left
+        joined[place].sleepLeft = min(known.lowerBound, left.lowerBound)...max(known.upperBound, left.upperBound)
       }
     }
     let order = joined.indices.sorted {
@@ -281,7 +324,7 @@ private struct TaskInventoryBuilder {
       state: task.state, wait: 0, resumptions: [], beginning: graph.beginning(ofTaskAt: task.address),
       site: task.isInner ? nil : graph.heap[BlockID(task.node)].site, owner: 0, parent: nil,
       isGroupChild: isGroupChild(task.address), isCancelled: task.status?.isCancelled, priority: task.status?.priority,
-      isStuck: task.isStuck, functions: task.functions)
+      isStuck: task.isStuck, functions: task.functions, locals: graph.taskLocalKeys(of: task.address))
     if task.state == .waiting || task.state == .ready { key.resumptions = graph.resumptions(ofTaskAt: task.address) }
     switch task.dependency {
     case .continuation?: (key.wait, key.owner) = (1, owner(of: task, search))

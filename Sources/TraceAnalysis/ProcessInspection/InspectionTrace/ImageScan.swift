@@ -40,7 +40,7 @@ final class ImageScan {
 
   deinit { window.deallocate() }
 
-  func run(threadLocalBytes: UInt64, lacksMemory: Bool) throws {
+  func run(threadLocalBytes: UInt64, lacksMemory: Bool, keepsTaskNames: Bool) throws {
     var regions = SnapshotRegions.regions(of: scan.process.mappings, threads: threads)
     var snapshotThreads = threads.map(\.snapshotThread)
     var scannedThreads = snapshotThreads.map { lt_snapshot_thread($0.state, $0.registers) }
@@ -74,6 +74,7 @@ final class ImageScan {
           state.pointee.partSize = Self.partBytes
           state.pointee.context = Unmanaged.passUnretained(self).toOpaque()
           state.pointee.knowsWrittenPages = true
+          state.pointee.keepsTaskNames = keepsTaskNames
           state.pointee.page = { scan, address in
             let words = ImageScan.of(scan).page(address)
             // Both passes call this, so count unreadable pages in the first one only.

@@ -18,6 +18,8 @@ package struct InspectedFacts: Hashable, Sendable {
   /// Start of the process, in nanoseconds of CLOCK_MONOTONIC. `nanoseconds`: the time of the inspection on that clock.
   var startNanoseconds: UInt64 = 0
   package var nanoseconds: UInt64 = 0
+  /// The time of the inspection in nanoseconds of CLOCK_BOOTTIME; nil if the process's clocks are not known.
+  package var bootNanoseconds: UInt64?
   /// Start of the process, in nanoseconds since 1970.
   package var startRealtime: UInt64 = 0
   /// Nanoseconds that the process's threads were stopped.
@@ -42,6 +44,10 @@ package struct InspectedFacts: Hashable, Sendable {
       }
     }
     nanoseconds = Self.now(CLOCK_MONOTONIC)
+    // In another time namespace, the process has other clocks.
+    if ProcFile.target(ofLink: "/proc/self/ns/time") == ProcFile.target(ofLink: "/proc/\(process)/ns/time") {
+      bootNanoseconds = Self.now(CLOCK_BOOTTIME)
+    }
     residence = Self.residence(process, time: nanoseconds)
     // The name may contain anything, so count the fields from the end of the name. The next field is the 3rd. The 22nd
     // field is the start time in ticks since boot.

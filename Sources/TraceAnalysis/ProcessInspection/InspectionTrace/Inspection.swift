@@ -11,11 +11,16 @@ package enum Inspection {
   ///   - target: The number of a process; anything else is the path of a core file.
   ///   - holds: If true, the process is stopped while it is read, and no copy of it is made.
   ///   - search: The places where the files of a core's images may be. A process has its own files.
+  ///   - keepsTaskNames: If true, the image has the names that the program gave its tasks. Such a trace has text of the
+  ///     program, so it must be temporary.
   ///   - path: The path of the trace; must not exist yet.
   package static func inspect(
-    _ target: String, holds: Bool, search: DebugFileSearch = DebugFileSearch(), to path: String
+    _ target: String, holds: Bool, search: DebugFileSearch = DebugFileSearch(), keepsTaskNames: Bool = false,
+    to path: String
   ) throws -> InspectionSummary {
-    if let process = Int32(target), process > 0 { return try inspect(process: process, holds: holds, to: path) }
+    if let process = Int32(target), process > 0 {
+      return try inspect(process: process, holds: holds, keepsTaskNames: keepsTaskNames, to: path)
+    }
     let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
     let core = try CoreMemory(path: target, search: search, unpackingIn: directory)
     var facts = InspectedFacts()
@@ -25,13 +30,16 @@ package enum Inspection {
     facts.nanoseconds = 8
     do {
       return try InspectionTrace.write(
-        core, threads: core.threads, facts: facts, remarks: core.remarks, lacksMemory: core.lacksMemory, to: path)
+        core, threads: core.threads, facts: facts, remarks: core.remarks, lacksMemory: core.lacksMemory,
+        keepsTaskNames: keepsTaskNames, to: path)
     } catch InspectionError.noAllocator where core.lacksMemory {
       throw InspectionError.cutShort(path: target)
     }
   }
 
-  private static func inspect(process: Int32, holds: Bool, to path: String) throws -> InspectionSummary {
+  private static func inspect(
+    process: Int32, holds: Bool, keepsTaskNames: Bool, to path: String
+  ) throws -> InspectionSummary {
     try TracingRights.check(process)
     let identity = ProcessIdentity(of: process)
     var facts = InspectedFacts(ofProcess: process)
@@ -44,7 +52,7 @@ package enum Inspection {
     var summary: InspectionSummary
     do {
       summary = try InspectionTrace.write(
-        copy.memory, threads: copy.threads, facts: facts, remarks: remarks, to: path)
+        copy.memory, threads: copy.threads, facts: facts, remarks: remarks, keepsTaskNames: keepsTaskNames, to: path)
     } catch let error as InspectionError {
       // The process may just have executed another program, which does not have an allocator or objects yet. Report the
       // exec instead.

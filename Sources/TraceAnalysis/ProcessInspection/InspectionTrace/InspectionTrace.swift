@@ -28,11 +28,12 @@ package enum InspectionTrace {
   ///   - memory: Must not change while this function reads it.
   ///   - remarks: Sentences about facts of the process that could not be determined.
   ///   - lacksMemory: Whether some memory that may hold objects is missing.
+  ///   - keepsTaskNames: Whether the image has the names of tasks.
   ///   - path: Must not exist yet.
   /// - Complexity: Linear in the process's resident memory, which is read three times.
   package static func write(
     _ memory: any ProcessMemory, threads: [InspectedThread], facts: InspectedFacts, remarks: [String] = [],
-    lacksMemory: Bool = false, to path: String
+    lacksMemory: Bool = false, keepsTaskNames: Bool = false, to path: String
   ) throws -> InspectionSummary {
     var summary = InspectionSummary()
     let scan = ScannedProcess(memory)
@@ -65,6 +66,9 @@ package enum InspectionTrace {
     process.executable = facts.executable.isEmpty ? images.first?.image.path ?? "" : facts.executable
     process.flags = UInt64(LT_PROCESS_SWIFT_HOOKS) | (summary.isIncomplete ? UInt64(LT_PROCESS_BLOCKS_MISSING) : 0)
     try writer.append([.process(process)])
+    if let boot = facts.bootNanoseconds {
+      try writer.append([.clock(ClockSample(time: facts.nanoseconds, monotonic: facts.nanoseconds, boot: boot))])
+    }
     try writer.append(images.map { .imageLoaded($0.image, time: facts.startNanoseconds) })
     if facts.residentBytes > 0 {
       try writer.append([
@@ -89,7 +93,7 @@ package enum InspectionTrace {
     try writer.append(blocks, time: facts.nanoseconds & ~7)
     let job = ImageScan(scan, types.scanned, threads, writer, facts)
     let threadLocalBytes = images.reduce(Self.bytesBeforeVariables(memory.processor)) { $0 + $1.threadLocalBytes }
-    try job.run(threadLocalBytes: threadLocalBytes, lacksMemory: lacksMemory)
+    try job.run(threadLocalBytes: threadLocalBytes, lacksMemory: lacksMemory, keepsTaskNames: keepsTaskNames)
     var closing = TraceClosing(reason: .stopped, time: facts.nanoseconds, eventCount: writer.eventCount)
     closing.monotonic = facts.nanoseconds
     closing.residentBytes = facts.residentBytes

@@ -78,7 +78,7 @@ struct DefinitionDecoder {
       return .imageUnloaded(first: RuntimeAddress(first), end: RuntimeAddress(end), time: time)
     case Int(LT_DEF_CLOCK):
       guard let time = p.varint(), let monotonic = p.varint() else { return nil }
-      return .clock(ClockSample(time: time, monotonic: monotonic))
+      return .clock(ClockSample(time: time, monotonic: monotonic, boot: p.varint()))
     case Int(LT_DEF_MEMORY):
       guard let time = p.varint(), let resident = p.varint(), let recorder = p.varint(), let peak = p.varint() else {
         return nil
@@ -149,6 +149,7 @@ extension Definition {
     case .clock(let sample):
       kind = UInt8(LT_DEF_CLOCK)
       for value in [sample.time, sample.monotonic] { fields.varint(value) }
+      if let boot = sample.boot { fields.varint(boot) }
     case .memory(let sample):
       kind = UInt8(LT_DEF_MEMORY)
       for value in [sample.time, sample.resident, sample.recorder, sample.peakResident] { fields.varint(value) }

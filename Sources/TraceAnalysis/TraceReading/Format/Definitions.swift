@@ -74,6 +74,12 @@ package struct ClockSample: Hashable, Sendable {
   package var time: UInt64
   /// Nanoseconds of CLOCK_MONOTONIC.
   package var monotonic: UInt64
+  /// Nanoseconds of CLOCK_BOOTTIME; nil in older traces.
+  package var boot: UInt64?
+
+  package init(time: UInt64, monotonic: UInt64, boot: UInt64? = nil) {
+    (self.time, self.monotonic, self.boot) = (time, monotonic, boot)
+  }
 }
 
 /// The process's memory at a moment.
@@ -149,7 +155,7 @@ package struct TraceDefinitions: Sendable {
   package let stacks = StackTree()
   package internal(set) var types: [UInt32: TraceType] = [:]
   package internal(set) var images: [TraceImage] = []
-  var clockSamples: [ClockSample] = []
+  package internal(set) var clockSamples: [ClockSample] = []
   /// In order of time.
   package internal(set) var memorySamples: [MemorySample] = []
   /// The allocators' states at images, in order of time.
