@@ -104,18 +104,15 @@ extension SurvivorFinder {
   }
 
   /// Returns whether most of the instances have unowned references from objects that they do not keep themselves. Such
-  /// references are valid only as long as something else keeps the instances. Linear in the graph.
+  /// references are valid only as long as something else keeps the instances. Linear in the unowned references to the
+  /// instances.
   private func areReferredTo(_ nodes: [NodeID]) -> Bool {
-    let members = Set(nodes)
-    var referred: Set<NodeID> = []
-    for node in 0..<NodeID(graph.blockCount) where !unreachable.contains(node) {
-      for edge in graph.graph.edges(from: node) where graph.graph.kind(of: edge) == EdgeStrength.unowned.rawValue {
-        let target = graph.graph.target(of: edge)
-        guard members.contains(target), !referred.contains(target) else { continue }
-        if !ownership.isOnlyHeld(node, through: target) { referred.insert(target) }
+    let referred = nodes.count { target in
+      (ownership.unownedReferences[target] ?? []).contains { node in
+        !unreachable.contains(node) && !ownership.isOnlyHeld(node, through: target)
       }
     }
-    return referred.count * 2 > nodes.count
+    return referred * 2 > nodes.count
   }
 
   /// Returns how the program iterated over a collection of these nodes, which are in order of birth; nil for other

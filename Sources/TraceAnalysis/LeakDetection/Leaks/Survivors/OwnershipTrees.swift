@@ -25,6 +25,17 @@ final class OwnershipTrees {
   }()
   private(set) lazy var retainedCounts = dominators.retainedCounts()
 
+  /// The blocks with unowned references to each node, once for each reference. Linear in the graph for the first access.
+  private(set) lazy var unownedReferences: [NodeID: [NodeID]] = {
+    var sources: [NodeID: [NodeID]] = [:]
+    for node in 0..<NodeID(graph.blockCount) {
+      for edge in graph.graph.edges(from: node) where graph.graph.kind(of: edge) == EdgeStrength.unowned.rawValue {
+        sources[graph.graph.target(of: edge), default: []].append(node)
+      }
+    }
+    return sources
+  }()
+
   /// Maximum number of a node's dominators that are examined.
   private static let distanceLimit = 256
 
