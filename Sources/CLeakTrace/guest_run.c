@@ -52,8 +52,9 @@ struct keeper {
   int status;         ///< of the command, as wait4 has it; -1 until the command has ended
 };
 
-/// Makes a system call without `errno`, which belongs to the thread that started the keeper.
-static long raw_call(long number, long a, long b, long c, long d) {
+/// Makes a system call without `errno`, which belongs to the thread that started the keeper. Always inlined, in debug
+/// builds, too: the command would overwrite the frame to which the keeper returns from clone.
+__attribute__((always_inline)) static inline long raw_call(long number, long a, long b, long c, long d) {
 #ifdef __x86_64__
   register long r10 __asm__("r10") = d;
   long result;

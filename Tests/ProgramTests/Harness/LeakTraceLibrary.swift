@@ -5,8 +5,8 @@ import Foundation
 /// LeakTrace, and for tests LeakTraceTesting, as static libraries.
 enum LeakTraceLibrary {
   /// Returns a program of Tests/Programs that imports LeakTrace.
-  static func program(_ source: String, flags: [String] = []) throws -> TestProgram {
-    TestProgram(source, flags: try self.flags() + flags)
+  static func program(_ source: String, flags: [String] = [], isOptimised: Bool = true) throws -> TestProgram {
+    TestProgram(source, flags: try self.flags(isOptimised: isOptimised) + flags)
   }
 
   /// Returns a program that runs the tests in a file of Tests/Programs that imports LeakTraceTesting. It is compiled
@@ -16,14 +16,14 @@ enum LeakTraceLibrary {
     return TestProgram(source, flags: ["-Onone", "-lLeakTraceTesting", "-plugin-path", plugins] + (try flags()))
   }
 
-  /// Returns the compiler flags for programs that use the library.
-  static func flags() throws -> [String] {
+  /// Returns the compiler flags for programs that use the library. `isOptimised`: whether the library's C code is.
+  static func flags(isOptimised: Bool = true) throws -> [String] {
     let directory = try built.get()
-    return [
-      "-I", directory, "-I", "\(directory)/include", "-L", directory, "-lLeakTrace", "\(directory)/CLeakTrace.o",
-      "\(directory)/run.o", "\(directory)/guest_run.o",
-    ]
+    return ["-I", directory, "-I", "\(directory)/include", "-L", directory, "-lLeakTrace"]
+      + codeFiles.map { "\(directory)/\($0)\(isOptimised ? "" : "-debug").o" }
   }
+
+  private static let codeFiles = ["CLeakTrace", "run", "guest_run"]
 
   private static let built = Result { try build() }
 
@@ -55,11 +55,13 @@ enum LeakTraceLibrary {
     try manager.copyItem(atPath: "\(sources)/CLeakTrace/include/CLeakTrace.h", toPath: "\(include)/CLeakTrace.h")
     try Data("module CLeakTrace { header \"CLeakTrace.h\" export * }\n".utf8).write(
       to: URL(fileURLWithPath: "\(include)/module.modulemap"))
-    for name in ["CLeakTrace", "run", "guest_run"] {
-      try run([
-        "clang", "-O2", "-fPIC", "-Wall", "-Wextra", "-Werror", "-I", include, "-c", "\(sources)/CLeakTrace/\(name).c",
-        "-o", "\(directory)/\(name).o",
-      ])
+    for name in codeFiles {
+      for (level, suffix) in [("-O2", ""), ("-O0", "-debug")] {
+        try run([
+          "clang", level, "-fPIC", "-Wall", "-Wextra", "-Werror", "-I", include, "-c",
+          "\(sources)/CLeakTrace/\(name).c", "-o", "\(directory)/\(name)\(suffix).o",
+        ])
+      }
     }
     for module in ["LeakTrace", "LeakTraceTesting"] {
       let files = try manager.contentsOfDirectory(atPath: "\(sources)/\(module)").filter { $0.hasSuffix(".swift") }

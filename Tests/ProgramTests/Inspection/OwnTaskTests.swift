@@ -39,10 +39,10 @@ import Testing
     return (try #require(Int(total.1)), outcome.output)
   }
 
-  private static func run(_ children: String, _ recorder: Recorder, in directory: String, command: String? = nil) throws
-    -> Command.Outcome
-  {
-    let program = try LeakTraceLibrary.program("own-tasks.swift").path()
+  private static func run(
+    _ children: String, _ recorder: Recorder, in directory: String, command: String? = nil, isOptimised: Bool = true
+  ) throws -> Command.Outcome {
+    let program = try LeakTraceLibrary.program("own-tasks.swift", isOptimised: isOptimised).path()
     let prefix =
       switch recorder {
       case .none: [String]()
@@ -56,10 +56,12 @@ import Testing
     return try run.run()
   }
 
-  @Test("A program lists its own tasks and notices nothing", arguments: ["plain", "handled", "ignored", "reaped"])
-  func unrecorded(children: String) throws {
+  @Test(
+    "A program lists its own tasks and notices nothing",
+    arguments: [("plain", true), ("handled", true), ("ignored", true), ("reaped", true), ("plain", false)])
+  func unrecorded(children: String, isOptimised: Bool) throws {
     let directory = try TemporaryDirectory()
-    let outcome = try Self.run(children, .none, in: directory.path)
+    let outcome = try Self.run(children, .none, in: directory.path, isOptimised: isOptimised)
     let child = ["plain", "handled"].contains(children) ? "a child has tasks\n" : ""
     #expect(
       outcome.output
