@@ -34,6 +34,7 @@
 // - lt_clear_memory: clears memory without a call. A compiler might replace a loop by a call of memset, and the program
 //   may define memset;
 // - lt_read_registers, lt_read_context_register, lt_describe_here: read registers at the place where they are used;
+// - lt_forget_scratch: clears registers that no call preserves, and that pass no argument or result;
 // - LT_REG_…: the registers that unwinding follows, and their roles. lt_return_slot, lt_return_word, lt_code_address,
 //   LT_RECORDS_FRAMES: where a frame has its return address, and the address in such a word;
 // - struct lt_hook_frame, LT_OWN_FRAME, lt_stack_pointer_outside: the frame of a function with a frame pointer, and the

@@ -267,6 +267,8 @@ static LT_ALWAYS_INLINE void record_free(struct lt_thread *t, unsigned operation
 /// hooks do not.
 static LT_ALWAYS_INLINE bool is_inside_object_allocation(void) { return LT_UNLIKELY(lt_tls.isInsideObjectAllocation); }
 
+// An image counts the registers of a running thread as roots. The block's address in a register that nothing uses would
+// hide a leak for as long as the thread computes.
 #define RECORD_ALLOCATION(operation, block, size)                                                  \
   do {                                                                                             \
     if (lt_sample_period) {                                                                        \
@@ -276,6 +278,7 @@ static LT_ALWAYS_INLINE bool is_inside_object_allocation(void) { return LT_UNLIK
       if (t) {                                                                                     \
         lt_record_size(t, (operation), (block), (size), LT_HOOK_FRAME);                            \
         lt_leave();                                                                                \
+        lt_forget_scratch();                                                                       \
       }                                                                                            \
     }                                                                                              \
   } while (0)

@@ -68,6 +68,7 @@ static LT_ALWAYS_INLINE void *allocate(const struct calls *runtime, const void *
   if (t) {
     lt_record_object(t, object, size, metadata, LT_HOOK_FRAME);
     lt_leave();
+    lt_forget_scratch();
   }
   return object;
 }

@@ -27,7 +27,8 @@ struct AdviceCase: Sendable, CustomTestStringConvertible {
     AdviceCase(
       name: "weak-capture", file: "Lighthouse", verdict: "outlived",
       says: ["Keep no strong reference to self across an await", "the capture is weak", "unwrap it again"]),
-    AdviceCase(name: "observer", file: "ThemePicker", verdict: "retainCycle",
+    AdviceCase(
+      name: "observer", file: "ThemePicker", verdict: "retainCycle",
       says: ["removeObserver(_:)", "Capture self weakly"]),
     AdviceCase(
       name: "own-task", file: "Chat", verdict: "suspended",

@@ -173,6 +173,12 @@ static LT_ALWAYS_INLINE void lt_describe_here(struct lt_snapshot_thread *thread)
   thread->stackPointer = stack;
 }
 
+static LT_ALWAYS_INLINE void lt_forget_scratch(void) {
+  __asm__ volatile("mov x9, xzr\n\tmov x10, xzr\n\tmov x11, xzr\n\tmov x12, xzr\n\tmov x13, xzr\n\tmov x14, xzr\n\t"
+                   "mov x15, xzr" ::
+                       : "x9", "x10", "x11", "x12", "x13", "x14", "x15");
+}
+
 enum { LT_CONTEXT_REFUGES = 10 };
 enum { LT_LOSES_FIRST_ARGUMENT = true };
 

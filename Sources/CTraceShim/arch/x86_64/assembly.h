@@ -141,6 +141,10 @@ static LT_ALWAYS_INLINE void lt_describe_here(struct lt_snapshot_thread *thread)
   thread->stackPointer -= LT_RED_ZONE;
 }
 
+static LT_ALWAYS_INLINE void lt_forget_scratch(void) {
+  __asm__ volatile("xorl %%r10d, %%r10d\n\txorl %%r11d, %%r11d" ::: "r10", "r11", "cc");
+}
+
 enum { LT_CONTEXT_REFUGES = 5 };
 enum { LT_LOSES_FIRST_ARGUMENT = false };
 
