@@ -53,7 +53,7 @@ struct keeper {
 };
 
 /// Makes a system call without `errno`, which belongs to the thread that started the keeper. Always inlined, in debug
-/// builds, too: the command would overwrite the frame to which the keeper returns from clone.
+/// builds, too: otherwise the command would overwrite a frame that the keeper still needs after clone.
 __attribute__((always_inline)) static inline long raw_call(long number, long a, long b, long c, long d) {
 #ifdef __x86_64__
   register long r10 __asm__("r10") = d;
