@@ -1,10 +1,10 @@
 // Scans the memory of a process and encodes the words that belong in a heap image.
 //
 // Only some kinds of words may be in an image. They are addresses in mapped memory, known numbers of the Swift runtime
-// or the standard library, the numbers of threads that own locks, the times of timers, and words of
-// metadata records. Tags and cases of enumerations may be there, too. Everything else may be users' data. Names of
-// tasks are included only on request. Memory is scanned in two passes. Some counts of an object are in other pages. So
-// the first pass finds them before the second pass encodes the pages.
+// or the standard library, the numbers of threads that own locks, the times of timers, and words of metadata records.
+// Tags and cases of enumerations may be there, too. Everything else may be users' data. Names of tasks are included
+// only on request. Memory is scanned in two passes. Some counts of an object are in other pages. So the first pass
+// finds them before the second pass encodes the pages.
 
 #include "memory_scan.h"
 

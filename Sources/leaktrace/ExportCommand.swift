@@ -217,15 +217,7 @@ struct ExportCommand: LeakSearchingCommand {
     return chosen
   }
 
-  private func write(_ bytes: [UInt8]) throws {
-    guard let output else { return try ObjectQuestion.show(bytes, called: "the export") }
-    do throws(OutputFile.Failure) {
-      try OutputFile.write(bytes, to: output)
-    } catch {
-      complain("cannot write \(output): \(String(cString: strerror(error.errno)))")
-      throw ExitStatus.outputFailed.code
-    }
-  }
+  private func write(_ bytes: [UInt8]) throws { try ObjectQuestion.write(bytes, to: output, called: "the export") }
 }
 
 extension ProfileMeasure: ChosenWord {}

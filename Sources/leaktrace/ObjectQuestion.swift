@@ -24,6 +24,17 @@ enum ObjectQuestion {
   /// Writes text to standard output. `name` is the output's name in the error message.
   static func show(_ text: String, called name: String) throws { try show(text.utf8, called: name) }
 
+  /// Writes bytes to a file, or to standard output if the path is nil.
+  static func write(_ bytes: [UInt8], to path: String?, called name: String) throws {
+    guard let path else { return try show(bytes, called: name) }
+    do throws(OutputFile.Failure) {
+      try OutputFile.write(bytes, to: path)
+    } catch {
+      complain("cannot write \(path): \(String(cString: strerror(error.errno)))")
+      throw ExitStatus.outputFailed.code
+    }
+  }
+
   /// Writes bytes to standard output.
   static func show(_ bytes: some Sequence<UInt8>, called name: String) throws {
     let output = OutputBuffer()

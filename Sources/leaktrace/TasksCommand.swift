@@ -135,15 +135,7 @@ struct TasksCommand: ParsableCommand {
 
   private func write(_ text: String) throws { try write(Array(text.utf8)) }
 
-  private func write(_ bytes: [UInt8]) throws {
-    guard let output else { return try ObjectQuestion.show(bytes, called: "the tasks") }
-    do throws(OutputFile.Failure) {
-      try OutputFile.write(bytes, to: output)
-    } catch {
-      complain("cannot write \(output): \(String(cString: strerror(error.errno)))")
-      throw ExitStatus.outputFailed.code
-    }
-  }
+  private func write(_ bytes: [UInt8]) throws { try ObjectQuestion.write(bytes, to: output, called: "the tasks") }
 
   /// Whether the target is a trace. A process has a number, and a core file is an ELF file.
   private var isTrace: Bool {

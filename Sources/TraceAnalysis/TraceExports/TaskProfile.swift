@@ -103,8 +103,8 @@ package struct TaskProfile {
     }
   }
 
-  /// Returns the functions of a row, innermost first, without the compiler's thunks. A row without a stack has its state as its function, so that each
-  /// task counts in a viewer.
+  /// Returns the functions of a row, innermost first, without the compiler's thunks. A row without a stack has its state
+  /// as its function, so that each task counts in a viewer.
   private func stack(of row: TaskInventory.Row) -> [Function] {
     var stack = row.stack.filter { $0.kind != .thunk }.map(Function.init)
     if stack.isEmpty { stack.append(Function(name: "[\(row.state.rawValue)]")) }

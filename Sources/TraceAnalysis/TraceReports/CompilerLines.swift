@@ -20,16 +20,14 @@ struct CompilerLines {
       let message =
         "\(FindingDocument.headline(entry.finding)): \(FindingDocument.summary(entry.judged, separator: " ")) [\(entry.finding.fingerprint)]"
       lines.append(entry.place.map { placed($0, severity, message) } ?? unplaced(severity, message))
-      for note in entry.pathNotes + entry.notes.dropFirst().filter({ !entry.pathNotes.map(\.place).contains($0.place) })
-      {
-        lines.append(placed(note.place, "note", note.text))
-      }
+      for note in entry.related { lines.append(placed(note.place, "note", note.text)) }
     }
     for gate in document.gates where gate.hasFailed { lines.append(unplaced("error", DiffWords.gate(gate))) }
     return lines.map { $0 + "\n" }.joined()
   }
 
-  /// Returns whether a finding needs attention. Accepted findings, hidden findings and findings of libraries are not shown.
+  /// Returns whether a finding needs attention. Accepted findings need none. Hidden findings and findings of libraries
+  /// need it only if a gate fails because of them.
   private func isOpen(_ judged: JudgedFinding) -> Bool {
     switch judged.standing {
     case .new, .worse: true

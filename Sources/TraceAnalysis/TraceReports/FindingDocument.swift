@@ -20,6 +20,10 @@ package struct FindingDocument: Sendable {
 
     var finding: Finding { judged.finding }
     var place: SourcePlace? { notes.first?.place }
+    /// First the path from the root in order, then the other lines. Leaves out the best line, unless the path has it.
+    var related: [SourceTree.Note] {
+      pathNotes + notes.dropFirst().filter { note in !pathNotes.contains { $0.place == note.place } }
+    }
   }
 
   /// Path of the executable; empty if the trace does not name it.

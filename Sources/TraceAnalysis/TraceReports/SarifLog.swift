@@ -114,12 +114,7 @@ struct SarifLog {
       ),
       ("locations", .array([location(entry)])),
     ]
-    // First the path from the root in order, then the other lines.
-    let related =
-      entry.pathNotes
-      + entry.notes.dropFirst().filter { note in
-        !entry.pathNotes.contains { $0.place == note.place }
-      }
+    let related = entry.related
     if !related.isEmpty {
       fields.append(
         (

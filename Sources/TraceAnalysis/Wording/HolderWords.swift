@@ -39,12 +39,12 @@ package enum HolderWords {
     case .captureInTask(let capture):
       return
         "Capture \(AdviceWords.variable(capture)) weakly\(AdviceWords.words(capture.site)), and keep no strong reference to it across an await. "
-        + "Then the \(capture.type) is freed, and its deinit can cancel the task. Or keep the task, and cancel it when the \(capture.type) is done."
+        + cancelling(capture.type)
     case .releaseInTask(let capture):
       let variable = AdviceWords.variable(capture)
       return
         "Keep no strong reference to \(variable) across an await\(AdviceWords.words(capture.site)): the capture is weak, so unwrap it again after each await, such as inside the loop. "
-        + "Then the \(capture.type) is freed, and its deinit can cancel the task. Or keep the task, and cancel it when the \(capture.type) is done."
+        + cancelling(capture.type)
     case .cancelTask(let type):
       return
         "Keep the task and call cancel() on it when the \(type) is done: not in the \(type)'s deinit, which cannot run while the task keeps the \(type). "
@@ -76,6 +76,10 @@ package enum HolderWords {
       return
         "Undo the registration that keeps each \(type) (a timer, an observer or a callback) when the \(type) is done, and capture it weakly in the closure."
     }
+  }
+
+  private static func cancelling(_ type: String) -> String {
+    "Then the \(type) is freed, and its deinit can cancel the task. Or keep the task, and cancel it when the \(type) is done."
   }
 
   private static func and(_ capture: Advice.WeakCapture?) -> String {

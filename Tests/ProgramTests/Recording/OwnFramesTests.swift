@@ -1,4 +1,4 @@
-// The recorder's own frames are not in the stacks that it records.
+// The recorder's own frames are not in the stacks that it records, and its own values not in the program's registers.
 
 import TestRequirements
 import Testing
@@ -29,5 +29,10 @@ import TraceReading
         "a frame at \(String(frame.key.address.rawValue, radix: 16))")
     }
     #expect(frames > 10)
+  }
+
+  @Test("After an allocation, no scratch register has the block's address") func scratchRegisters() throws {
+    let run = try TracedRun([try TestProgram("scratch-registers.c", flags: ["-O2"]).path()])
+    #expect(run.traced.output == "done\n" && run.traced.end == .exit(0), "\(run.traced)")
   }
 }

@@ -3,7 +3,7 @@
 import TraceReading
 
 /// Whether a program's code is optimised, by its allocations. Only optimised code has the program's own functions
-/// inlined into others. Seen with Swift 6.3.1. For one thread at a time.
+/// inlined into others, unless the program demands that. Seen with Swift 6.3.1. For one thread at a time.
 final class OptimisedCode {
   private let sites: AllocationSites
   private let naming: FindingNaming
