@@ -72,7 +72,10 @@ struct TasksCommand: ParsableCommand {
 
   func validate() throws {
     if limit < 0 { throw ValidationError("--limit must be 0 or more.") }
-    if format == .json, waiting || leaked { throw ValidationError("JSON always has all tasks: leave out --waiting and --leaked, and choose rows by 'state' or 'resumedBy'.") }
+    if format == .json, waiting || leaked {
+      throw ValidationError(
+        "JSON always has all tasks: leave out --waiting and --leaked, and choose rows by 'state' or 'resumedBy'.")
+    }
     if format == .pprof, output == nil, isatty(1) == 1 {
       throw ValidationError("A pprof file is no text for a terminal; give -o FILE.")
     }
