@@ -147,6 +147,11 @@ package final class HeapBuilder {
     trace.event(.retain, object.address, stack: trace.stack(stack), time: time)
   }
 
+  package func release(_ object: Object, stack: [UInt64] = [0x1000_1000]) {
+    time += 8
+    trace.event(.release, object.address, stack: trace.stack(stack), time: time)
+  }
+
   /// Pauses the recording: the trace does not contain the allocations and frees of `body`.
   package func pause(_ body: () -> Void = {}) {
     time += 8

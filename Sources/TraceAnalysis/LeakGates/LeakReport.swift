@@ -46,10 +46,11 @@ package struct LeakReport: Sendable {
 
   /// `atExpectations`: findings from the heap images that were taken when expectations failed. They replace this heap
   /// image's findings about the same expectations. `growth`: growth proven by repetitions. It replaces findings with
-  /// the same cause.
+  /// the same cause. `earlier`: the heap before the program freed its objects; nil if it freed none at its end.
   package init(
     _ analysis: LeakAnalysis, suppressions: Suppressions = Suppressions(),
-    atExpectations: ExpectationImages = ExpectationImages(), growth: GrowthReport = GrowthReport()
+    atExpectations: ExpectationImages = ExpectationImages(), growth: GrowthReport = GrowthReport(),
+    earlier: LeakAnalysis? = nil
   ) {
     snapshot = analysis.model.snapshot
     obstacle = analysis.obstacle
@@ -61,7 +62,15 @@ package struct LeakReport: Sendable {
       !(finding.expectation.map { stated.contains($0) } ?? false)
         && !growth.findings.contains { $0.isOfSameCause(as: finding) }
     }
-    findings = FindingBuilder.sorted(own + atExpectations.completed(by: analysis) + growth.findings)
+    var found = own + atExpectations.completed(by: analysis) + growth.findings
+    if let earlier {
+      // The image at exit shows more about the objects that are still live.
+      let types = Set(found.compactMap { $0.path.last?.qualifiedType })
+      found += earlier.earlierFindings().filter { !types.contains($0.path.last?.qualifiedType ?? "") }
+      let known = Set(grown.map(\.holder))
+      grown += earlier.grownCollections().filter { !known.contains($0.holder) }
+    }
+    findings = FindingBuilder.sorted(found)
     remarks = analysis.remarks + growth.remarks
     liveBlocks = analysis.graph.blockCount
     residentMemory = analysis.model.residentMemory

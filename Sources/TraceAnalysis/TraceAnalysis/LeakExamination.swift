@@ -32,8 +32,17 @@ extension LeakReport {
         reader, allocations, snapshot: snapshot, search: files, access: access, toolPath: toolPath,
         ownModules: ownModules, naming: symbolicator)
     }
+    let earlier = EarlierHeap(
+      reader, allocations, exit: snapshot, lastOrdinal: allocations.activationsAtSnapshot.ordinal
+    ).map { heap in
+      var before = AllocationAnalysis(reader, snapshot: heap.snapshot)
+      heap.restrict(&before)
+      return LeakAnalysis(
+        reader, before, snapshot: heap.snapshot, search: files, access: access, toolPath: toolPath,
+        ownModules: ownModules, naming: symbolicator, earlier: heap)
+    }
     for diagnostic in analysis.model.diagnostics.first { allocations.diagnostics.append(diagnostic) }
-    self.init(analysis, suppressions: suppressions, atExpectations: atExpectations, growth: growth)
+    self.init(analysis, suppressions: suppressions, atExpectations: atExpectations, growth: growth, earlier: earlier)
     inspect(analysis)
   }
 }

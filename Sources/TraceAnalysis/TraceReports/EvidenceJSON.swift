@@ -70,6 +70,7 @@ struct EvidenceJSON {
   ) -> JSONValue {
     let snapshot = retention.snapshot.map { UInt64($0) }
     let letGoLine = retention.letGo?.line.map { UInt64($0) }
+    let endLine = retention.end?.place?.line.map { UInt64($0) }
     let scopeShare = siblings?.scope == nil ? nil : siblings.map { UInt64($0.scopeShare) }
     let live = figures?.live ?? []
     let holder: [(String, JSONValue)] = [
@@ -83,6 +84,10 @@ struct EvidenceJSON {
       ("letGoFile", .optional(retention.letGo?.file)),
       ("letGoLine", .optional(letGoLine)),
       ("cancelled", .bool(retention.isCancelled ?? false)),
+      ("endedWith", .optional(retention.end?.owner)),
+      ("endedIn", .optional(retention.end?.place?.function)),
+      ("endedInFile", .optional(retention.end?.place?.file)),
+      ("endedInLine", .optional(endLine)),
       ("root", .string(retention.origin.name)),
       ("suspect", .number(UInt64(retention.suspect))),
     ]

@@ -25,6 +25,7 @@ extension FindingText {
       writeDangling(finding, ending, to: &lines)
     case .suspected(let suspicion, let survivors):
       writeHolder(survivors.retention, to: &lines)
+      if let sentence = HolderWords.end(survivors.retention) { lines.line(sentence, indent: 2) }
       if let sentence = HolderWords.reach(survivors.retention) { lines.line(sentence, indent: 2) }
       if survivors.siblings.births > 0 { lines.line(words(suspicion, survivors.siblings), indent: 2) }
       let live = finding.instances > 1 ? suspicion.figures?.live ?? [] : []

@@ -6,10 +6,19 @@ import TraceReading
 
 /// Phrases where to release an object, and which capture to make weak so that the release suffices.
 package enum HolderWords {
+  /// Returns a sentence about the common end of a finding's objects; nil if they are live.
+  package static func end(_ retention: Finding.Retention) -> String? {
+    guard let end = retention.end else { return nil }
+    let place = end.place.map { PlaceWords.within($0) } ?? ""
+    return "These stayed until the \(end.owner) that kept them was freed\(place), shortly before the program ended."
+  }
+
   /// Returns a sentence that no code can end the registrations of a finding's objects; nil if that is not known.
   package static func reach(_ retention: Finding.Retention) -> String? {
     if let place = retention.letGo {
-      return "The program let go of these\(PlaceWords.within(place)). Their tasks still wait, and keep them."
+      let rest =
+        retention.registration == nil ? "This holder still has them." : "Their tasks still wait, and keep them."
+      return "The program let go of these\(PlaceWords.within(place)). \(rest)"
     }
     if retention.isCancelled == true {
       return "The program cancelled these tasks. They still wait for a continuation, without a cancellation handler."

@@ -18,6 +18,8 @@ let programs: [String: any CleanProgram.Type] = [
   "growing-cache": GrowingCache.self,
   "growing-log": GrowingLog.self,
   "lent-links": LentLinks.self,
+  "kitchen-shift": KitchenShift.self,
+  "lamp-market": LampMarketOffers.self,
   "linked-handles": LinkedHandles.self,
   "notification-observer": NotificationObserver.self,
   "offers-by-lot": OffersByLot.self,

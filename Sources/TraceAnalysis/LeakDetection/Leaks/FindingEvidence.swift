@@ -69,6 +69,9 @@ extension Finding {
     /// True if the program cancelled the objects' own tasks, and these wait nevertheless. Nil in a digest of an earlier
     /// version.
     package var isCancelled: Bool? = nil
+    /// The common end of the objects, if they are no longer live at the report's image. Nil if they are, and in a digest
+    /// of an earlier version.
+    package var end: CommonEnd? = nil
     /// True if several functions make such objects. Nil in a digest of an earlier version.
     var isMadeInSeveralPlaces: Bool? = nil
     /// Index in the path of the object that the suspect reference leads to. 0 if the root itself has this reference.
@@ -77,6 +80,14 @@ extension Finding {
     package var snapshot: UInt32? = nil
     /// The ages of the objects; nil if the clock's rate is unknown.
     package var ages: Ages?
+  }
+
+  /// The moment when objects ended together, because a function let go of the object that kept them all.
+  package struct CommonEnd: Codable, Hashable, Sendable {
+    /// The program's function that let go; nil if it is not known.
+    package var place: SourceFrame?
+    /// The type of the object that kept them all, without modules.
+    package var owner: String
   }
 
   /// The ages of the shown objects, in seconds.

@@ -50,6 +50,7 @@ package struct FindingRecord: Codable, Sendable {
     /// Nil in digests of earlier versions.
     var letGo: SourceFrame?
     var isCancelled: Bool?
+    var end: Finding.CommonEnd?
     var isMadeInSeveralPlaces: Bool?
     var suspect: Int
     var births: UInt64
@@ -140,7 +141,7 @@ extension FindingRecord.SurvivorEvidence {
   private var retention: Finding.Retention {
     Finding.Retention(
       origin: origin, holder: holder, ownHolder: ownHolder, registration: registration, isBeyondReach: isBeyondReach,
-      letGo: letGo, isCancelled: isCancelled, isMadeInSeveralPlaces: isMadeInSeveralPlaces, suspect: suspect,
+      letGo: letGo, isCancelled: isCancelled, end: end, isMadeInSeveralPlaces: isMadeInSeveralPlaces, suspect: suspect,
       snapshot: snapshot,
       ages: youngest.flatMap { youngest in oldest.map { Finding.Ages(youngest: youngest, oldest: $0) } })
   }
@@ -206,7 +207,7 @@ extension FindingRecord.SurvivorEvidence {
     self.init(
       snapshot: retention.snapshot, origin: retention.origin, holder: retention.holder,
       ownHolder: retention.ownHolder, registration: retention.registration, isBeyondReach: retention.isBeyondReach,
-      letGo: retention.letGo, isCancelled: retention.isCancelled,
+      letGo: retention.letGo, isCancelled: retention.isCancelled, end: retention.end,
       isMadeInSeveralPlaces: retention.isMadeInSeveralPlaces, suspect: retention.suspect,
       births: siblings.births,
       deaths: siblings.deaths, scope: siblings.scope, scopeShare: siblings.scopeShare,

@@ -19,27 +19,41 @@ package final class HeapModel {
   /// had several threads.
   let lacksThreads: Bool
   package let diagnostics: TraceDiagnostics
+  /// The heap that was rebuilt from the events; nil if the graph comes from a heap image of the trace.
+  let earlier: EarlierHeap?
   /// Returns the code addresses of a thread's active functions, innermost first; nil unless all of them are found.
   let frames: (SnapshotThread) -> [UInt64]?
 
   /// Returns facts from the files of loaded images: the layouts of types, and the frames of threads.
   typealias Files = (HeapImage, [LoadedImage]) -> (layouts: any LayoutSource, frames: ThreadFrames?)
 
-  /// Builds the graph. `trace` must come from the same snapshot. Linear in the live blocks and the heap image's words.
+  /// Builds the graph. `trace` must come from the same snapshot. `earlier`: rebuilds the image of the snapshot; nil if
+  /// the trace has this image. Linear in the live blocks and the heap image's words.
   init(
     _ reader: TraceReader, _ trace: AllocationAnalysis, snapshot: TraceSnapshot, codeFacts: CodeFacts,
-    imageLimit: MemoryLimit? = nil, files: Files
+    imageLimit: MemoryLimit? = nil, earlier: EarlierHeap? = nil, files: Files
   ) {
     self.snapshot = snapshot
+    self.earlier = earlier
     var diagnostics = TraceDiagnostics()
-    let image = HeapImage(snapshot, in: reader, limit: imageLimit, diagnostics: &diagnostics)
-    self.diagnostics = diagnostics
     let definitions = trace.definitions
     let heap = LiveHeap(trace.blocksAtSnapshot)
     let images = definitions.images.filter {
       $0.loadTime <= snapshot.time && ($0.unloadTime.map { $0 > snapshot.time } ?? true)
     }.map(\.image)
-    let (layouts, threadFrames) = files(image, images)
+    let image: HeapImage
+    let layouts: any LayoutSource
+    let threadFrames: ThreadFrames?
+    if let earlier {
+      let exit = HeapImage(earlier.exit, in: reader, limit: imageLimit, diagnostics: &diagnostics)
+      let classes = ClassLayouts(files(exit, images).layouts, definitions)
+      image = earlier.image(heap, trace.sites, layouts: classes) ?? HeapImage()
+      (layouts, threadFrames) = (classes, nil)
+    } else {
+      image = HeapImage(snapshot, in: reader, limit: imageLimit, diagnostics: &diagnostics)
+      (layouts, threadFrames) = files(image, images)
+    }
+    self.diagnostics = diagnostics
     let frames = { (thread: SnapshotThread) -> [UInt64]? in
       // A stack is complete if it was unwound with all registers.
       if let stack = definitions.threadStacks[UInt64(thread.osThread)], stack.end == .complete {

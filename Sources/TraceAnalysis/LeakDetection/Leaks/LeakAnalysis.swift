@@ -28,6 +28,12 @@ package final class LeakAnalysis {
     return ObjectUses(graph, model.trace.sites, in: reader, until: model.snapshot.time)
   }()
 
+  /// Nil if no retains and releases were recorded.
+  private lazy var partings: FamilyPartings? = {
+    guard !reader.header.lacksHistory, reader.header.referenceCounting != .off else { return nil }
+    return FamilyPartings(in: reader, until: model.snapshot.time)
+  }()
+
   package var model: HeapModel { verdicts.model }
   package var graph: ObjectGraph { verdicts.model.graph }
   var finder: LeakFinder { verdicts.finder }
@@ -40,18 +46,21 @@ package final class LeakAnalysis {
   /// - `toolPath`: directories that may hold a Swift toolchain, as in PATH.
   /// - `ownModules`: Swift modules of the program that its folders do not identify as its own.
   /// - `naming`: looks up the names in findings, and nothing else.
+  /// - `earlier`: rebuilds the heap of `snapshot`; nil if the trace has its image.
   package convenience init(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot,
     search: DebugFileSearch = DebugFileSearch(),
     access: (any SymbolFileAccess)? = nil, toolPath: String = "", ownModules: Set<String> = [],
-    naming: any FrameNaming
+    naming: any FrameNaming, earlier: EarlierHeap? = nil
   ) {
-    self.init(reader, analysis, snapshot: snapshot, naming: naming, ownModules: ownModules) { image, images in
+    self.init(reader, analysis, snapshot: snapshot, naming: naming, ownModules: ownModules, earlier: earlier) {
+      image, images in
       let access = access ?? search.access(storedBy: reader.storedFiles.map { [$0] } ?? [])
       let contents = ImageContents(images, search: search, access: access)
       let libraries = RemoteMirrorLibrary.candidates(images: images, path: toolPath)
       return (
-        ReflectedLayouts(contents, image: image, snapshot: snapshot, libraries: libraries),
+        ReflectedLayouts(
+          contents, image: image, snapshot: earlier?.exit ?? snapshot, libraries: libraries),
         ThreadFrames(contents, image: image, processor: snapshot.isArm64 ? .arm64 : .x86_64)
       )
     }
@@ -70,12 +79,13 @@ package final class LeakAnalysis {
 
   private init(
     _ reader: TraceReader, _ analysis: AllocationAnalysis, snapshot: TraceSnapshot, naming: any FrameNaming,
-    ownModules: Set<String>, imageLimit: MemoryLimit? = nil, files: HeapModel.Files
+    ownModules: Set<String>, imageLimit: MemoryLimit? = nil, earlier: EarlierHeap? = nil, files: HeapModel.Files
   ) {
     (self.reader, self.naming, self.ownModules) = (reader, naming, ownModules)
     let codeFacts = CodeFacts(analysis.definitions, naming: naming)
     let model = HeapModel(
-      reader, analysis, snapshot: snapshot, codeFacts: codeFacts, imageLimit: imageLimit, files: files)
+      reader, analysis, snapshot: snapshot, codeFacts: codeFacts, imageLimit: imageLimit, earlier: earlier, files: files
+    )
     verdicts = Verdicts(model, codeFacts: codeFacts)
   }
 
@@ -83,23 +93,32 @@ package final class LeakAnalysis {
   /// objects seem to have been used after their end, reads the trace's events once more.
   package func findings() -> [Finding] {
     let named = NamedFindings(
-      verdicts: verdicts, names: names(), lettingGo: lettingGo, objectUses: objectUses)
+      verdicts: verdicts, names: names(), lettingGo: lettingGo, objectUses: objectUses, partings: partings)
     let (findings, remark) = named.findings(in: reader)
     endingRemark = remark
     return findings
   }
 
+  /// Returns the suspicions about a heap that was rebuilt from the events.
+  package func earlierFindings() -> [Finding] {
+    NamedFindings(
+      verdicts: verdicts, names: names(), lettingGo: lettingGo, objectUses: objectUses, partings: partings
+    ).suspicions(in: reader)
+  }
+
   /// Returns only suspicions by the given rules: objects that outlived their siblings, and accumulating objects. For
   /// tools that show the decisions of the rules. O(graph).
   package func suspicions(by rules: SurvivorRules) -> [Finding] {
-    SurvivorFindings(verdicts, naming: names(), rules: rules, lettingGo: lettingGo, objectUses: objectUses).findings()
+    SurvivorFindings(
+      verdicts, naming: names(), rules: rules, lettingGo: lettingGo, objectUses: objectUses, partings: partings
+    ).findings()
   }
 
   /// Returns every candidate for a suspicion, listed or not, with the effects of the rules. Without a history, the
   /// candidates are objects that registrations keep. O(graph).
   package func suspicionAccounts() -> [SuspicionAccount] {
     SurvivorFindings(
-      verdicts, naming: names(), lettingGo: lettingGo, objectUses: objectUses, log: SuspicionLog()
+      verdicts, naming: names(), lettingGo: lettingGo, objectUses: objectUses, partings: partings, log: SuspicionLog()
     ).accounts()
   }
 

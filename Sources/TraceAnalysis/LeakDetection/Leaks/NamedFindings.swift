@@ -10,13 +10,15 @@ struct NamedFindings {
   let names: FindingNaming
   let lettingGo: LettingGo?
   let objectUses: ObjectUses?
+  let partings: FamilyPartings?
 
   /// Returns all findings with advice, the program's findings first. `remark`: the reason why the ends of objects are
   /// uncertain. Reads the events once more if references dangle, and once more if findings need retains.
   func findings(in reader: TraceReader) -> (findings: [Finding], remark: String?) {
     let (groups, remark) = verdicts.groups(in: reader)
     let unreachable = FindingBuilder(verdicts.finder, groups: groups, naming: names).findings()
-    let survivors = SurvivorFindings(verdicts, naming: names, lettingGo: lettingGo, objectUses: objectUses)
+    let survivors = SurvivorFindings(
+      verdicts, naming: names, lettingGo: lettingGo, objectUses: objectUses, partings: partings)
     let stated = survivors.scopeFindings() + survivors.expectationFindings()
     // The program's own statement about an object takes precedence over a conclusion.
     let concluded = survivors.findings().filter { finding in
@@ -25,7 +27,19 @@ struct NamedFindings {
           && $0.evidence.retention?.holder == finding.evidence.retention?.holder
       }
     }
-    var findings = FindingBuilder.sorted(unreachable + stated + concluded)
+    return (advised(FindingBuilder.sorted(unreachable + stated + concluded), in: reader), remark)
+  }
+
+  /// Returns only suspicions, with advice.
+  func suspicions(in reader: TraceReader) -> [Finding] {
+    let survivors = SurvivorFindings(
+      verdicts, naming: names, lettingGo: lettingGo, objectUses: objectUses, partings: partings)
+    return advised(FindingBuilder.sorted(survivors.findings()), in: reader)
+  }
+
+  /// Adds advice to findings. Reads the events once more if they need retains.
+  private func advised(_ found: [Finding], in reader: TraceReader) -> [Finding] {
+    var findings = found
     var evidence = AdviceEvidence(names)
     evidence.add(findings, verdicts.model, reader, names.naming)
     for index in findings.indices {
@@ -39,6 +53,6 @@ struct NamedFindings {
               survivors: UInt64(clamping: findings[index].instances))))
       }
     }
-    return (findings, remark)
+    return findings
   }
 }

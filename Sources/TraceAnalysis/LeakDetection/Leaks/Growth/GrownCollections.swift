@@ -308,11 +308,14 @@ struct GrownCollections {
   }
 
   /// Returns the number of live objects that the last quarter of a period added, for all objects from the elements'
-  /// allocation sites.
+  /// allocation sites. A program may make all elements of a collection anew, again and again. At a moment in between,
+  /// there are none, so the median of the third quarter counts as well.
   private func lateGrowth(of elements: Set<NodeID>, from start: UInt64, to end: UInt64) -> Int {
     let places = Set(elements.map { graph.heap[BlockID($0)].site.rawValue })
-    let live = Population(places.map { sites[Int($0)].liveCurve }, from: start, to: end).quarters
-    return Int(clamping: live[3] > live[2] ? live[3] - live[2] : 0)
+    let population = Population(places.map { sites[Int($0)].liveCurve }, from: start, to: end)
+    let before = max(population.live(at: 0.75), UInt64(population.level(0.5...0.75).median))
+    let after = population.live(at: 1)
+    return Int(clamping: after > before ? after - before : 0)
   }
 
   /// Returns whether the elements were made over a large part of the run, at an almost even rate. After that, the

@@ -96,6 +96,16 @@ final class LettingGo {
     return nodes.compactMap { node in (known[node] ?? nil).map { (node, $0) } }
   }
 
+  /// Returns the places of some releases, those with most releases first.
+  static func places(_ releases: [Release]) -> [(place: SourceFrame, releases: Int)] {
+    var places: [SourceFrame: Int] = [:]
+    for release in releases { places[release.place, default: 0] += 1 }
+    // Names and lines decide between equal numbers, since the order of a dictionary changes.
+    return places.sorted {
+      (-$0.value, $0.key.fullFunction, $0.key.line ?? 0) < (-$1.value, $1.key.fullFunction, $1.key.line ?? 0)
+    }.map { ($0.key, $0.value) }
+  }
+
   /// Returns the share of all work that was left at a moment, in ticks. The result may be a little too small, since
   /// only the births of live blocks show the work done. O(log blocks), once they are sorted.
   func workLeft(at time: UInt64) -> Double {

@@ -71,15 +71,10 @@ extension SurvivorFinder {
       let now = graph.snapshot.time
       return !withHandle.contains(node) || now - min(now, release.time) > lives.longest
     }
-    var places: [SourceFrame: Int] = [:]
-    for (_, release) in letGo { places[release.place, default: 0] += 1 }
-    // Names and lines decide between equal numbers, since the order of a dictionary changes.
-    let most = places.min {
-      (-$0.value, $0.key.fullFunction, $0.key.line ?? 0) < (-$1.value, $1.key.fullFunction, $1.key.line ?? 0)
-    }
+    let most = LettingGo.places(letGo.map(\.release)).first
     let isLetGo = letGo.count >= max(suspicion.least - 1, sample.count / 2)
     guard holds(.letGo, isLetGo, "\(letGo.count) of \(sample.count) instances"), let most else { return nil }
-    return (own, most.key)
+    return (own, most.place)
   }
 
   /// Returns survivors from all parts of the run, few enough to read the history of each.

@@ -19,7 +19,7 @@ package struct RulePoints: Hashable, Sendable {
       for rule in rules { pairs[rule] = Pair(supports: supports, weakens: weakens) }
     }
     set([.growsSteadily], 3, -20)
-    set([.evenGrowth], 3, 0)
+    set([.evenGrowth, .leftBehind], 3, 0)
     set([.minority], 1, -1)
     set([.capturedByCallback], 4, -20)
     set([.number, .madeThroughout, .madeBeforeTheEnd, .populationGrew, .knownHolder, .holderIsOlder], 0, -20)

@@ -87,6 +87,8 @@ struct SurvivorFinder {
   let lettingGo: LettingGo?
   /// Finds the uses of single objects. Nil if the events are not at hand.
   let objectUses: ObjectUses?
+  /// Finds the moments when owners let objects go. Nil if the events are not at hand.
+  let partings: FamilyPartings?
   /// Collects the effects of the rules. Nil unless a report explains them.
   let log: SuspicionLog?
 
@@ -121,6 +123,7 @@ struct SurvivorFinder {
           objectUses.mayBeAsked(about: family.survivors)
         }
       }
+      partings?.mayBeAsked(about: families.filter(mayBeLeftBehind).map(\.sites))
       for family in families {
         guard let first = family.survivors.first, !ofProgram || isProgramObject(first),
           var suspicion = judgement(family)

@@ -18,15 +18,17 @@ struct SurvivorFindings {
   private let rules: SurvivorRules
   private let lettingGo: LettingGo?
   private let objectUses: ObjectUses?
+  private let partings: FamilyPartings?
   private let code: OptimisedCode
   private let log: SuspicionLog?
   private var model: HeapModel { verdicts.model }
 
   init(
     _ verdicts: Verdicts, naming: FindingNaming, rules: SurvivorRules = .standard, lettingGo: LettingGo? = nil,
-    objectUses: ObjectUses? = nil, log: SuspicionLog? = nil
+    objectUses: ObjectUses? = nil, partings: FamilyPartings? = nil, log: SuspicionLog? = nil
   ) {
     self.lettingGo = lettingGo
+    self.partings = partings
     self.objectUses = objectUses
     self.verdicts = verdicts
     let graph = verdicts.model.graph
@@ -73,7 +75,7 @@ struct SurvivorFindings {
       line: line,
       isRegistration: { [holders] in holders.isRegistration($0, of: $1) },
       observerCenters: { [holders] in holders.centers },
-      waiting: waiting, lettingGo: lettingGo, objectUses: objectUses, log: log)
+      waiting: waiting, lettingGo: lettingGo, objectUses: objectUses, partings: partings, log: log)
   }
 
   /// Returns the effects of the rules on each candidate that a finding could name: listed candidates first, then those
@@ -296,7 +298,8 @@ struct SurvivorFindings {
     let registration = holders.registration(group.path, after: 0).flatMap { $0.index == group.suspect ? $0.kind : nil }
     let steps = Array(group.path.dropFirst())
     let named = paths.path(steps, from: group.path[0].node, isListed: model.isListed)
-    let origin = naming.origin(group.path[0].node, target: steps.first?.node)
+    let end = commonEnd(steps)
+    let origin = end.map(origin(before:)) ?? naming.origin(group.path[0].node, target: steps.first?.node)
     let seconds = group.survivors.compactMap { node -> Double? in
       if model.isListed(graph.heap[BlockID(node)]) { return nil }
       return model.trace.clock.seconds(at: model.snapshot.time).flatMap { end in
@@ -310,7 +313,7 @@ struct SurvivorFindings {
       ownHolder: registration == nil
         ? holders.ownName(group.path, suspect: group.suspect, named: named, origin: origin) : nil,
       registration: registration, isBeyondReach: group.isBeyondReach ? true : nil,
-      letGo: group.letGo, isCancelled: group.isCancelled ? true : nil,
+      letGo: group.letGo, isCancelled: group.isCancelled ? true : nil, end: end,
       isMadeInSeveralPlaces: isMadeInSeveralPlaces(group),
       suspect: letGoStep(registration, suspectStep(group, named), named), snapshot: snapshot,
       ages: seconds.min().flatMap { youngest in
@@ -322,6 +325,25 @@ struct SurvivorFindings {
       instances: group.survivors.count,
       retainedBytes: ByteCount(group.retainedBytes), retainedBlocks: group.retainedBlocks, path: named,
       subject: subject(of: group, named), origins: naming.origins(of: group.survivors))
+  }
+
+  /// Returns the end of the objects of a rebuilt heap. `steps`: the path from the first object.
+  private func commonEnd(_ steps: [LeakGroup.Step]) -> Finding.CommonEnd? {
+    guard let earlier = model.earlier, let first = steps.first?.node else { return nil }
+    let stack = earlier.stack(ofEndOf: graph.heap[BlockID(first)]) {
+      // The roots of the rebuilt heap.
+      (NodeID(graph.blockCount)..<NodeID(graph.graph.nodeCount)).flatMap { root in
+        graph.graph.edges(from: root).map { graph.heap[BlockID(graph.graph.target(of: $0))] }
+      }
+    }
+    let places = RetainPlaces(model.trace.definitions, naming: naming.naming)
+    let frames = stack.map { places.reportFrames(of: $0).frames.map(\.source) } ?? []
+    return Finding.CommonEnd(place: frames.first { $0.kind == .user }, owner: graph.type(of: first).name)
+  }
+
+  /// Returns the root of a rebuilt heap: a variable of the function that let go of the first object.
+  private func origin(before end: Finding.CommonEnd) -> PathOrigin {
+    PathOrigin(kind: .stack, name: end.place.map { "a variable in \($0.function)" } ?? "a variable")
   }
 
   private func siblings(_ group: SurvivorGroup) -> Finding.Siblings {

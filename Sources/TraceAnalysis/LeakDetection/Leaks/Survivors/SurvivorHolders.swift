@@ -187,6 +187,7 @@ extension SurvivorFinder {
         log?.sum(evidence.sum)
         guard evidence.sum >= rules.minPoints else { return nil }
       }
+      if suspicion.isLeftBehind, !holding.isRegistered { letGo = placeOfLettingGo(nodes) }
       let (steps, place) = (holding.steps, holding.suspect)
       var group = SurvivorGroup(
         verdict: isUnread ? .accumulating : holding.isRegistered ? .outlived : suspicion.verdict, survivors: nodes,

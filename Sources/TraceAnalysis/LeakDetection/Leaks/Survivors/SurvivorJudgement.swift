@@ -46,6 +46,14 @@ extension SurvivorFinder {
       (limit, minOutlived, rulePoints) = (Limit(rules), rules.minOutlived, rules.points)
     }
 
+    /// The evidence for survivors that an owner let go. `ratio`: how many times longer they live on than siblings do.
+    init(_ rules: SurvivorRules, leftBehind: [NodeID], ratio: Double) {
+      self.init(rules)
+      limit.ratio = ratio
+      proven = Dictionary(leftBehind.map { ($0, $0) }, uniquingKeysWith: { first, _ in first })
+      weighOdds(leftBehind.count)
+    }
+
     /// Returns the evidence for some survivors that are held in one way; nil if too few of them are old. The others may
     /// be in use just now.
     func of(_ survivors: [NodeID], least: Int) -> Evidence? {
@@ -112,6 +120,8 @@ extension SurvivorFinder {
     var ownKinds: Set<Finding.Registration> = []
     /// True if the suspicion holds only for objects that the program released.
     var needsLettingGo = false
+    /// True if the suspicion holds because an owner let go of the objects, while another one keeps them.
+    var isLeftBehind = false
     /// True if the suspicion holds only for objects that nothing has registered.
     var needsHolder = false
     /// True if the suspicion holds only for objects that a stored closure captured.
@@ -152,6 +162,7 @@ extension SurvivorFinder {
       // A family that grows like a queue is a queue, even if its oldest members are older than any that ended.
       let shapes = isExceptional(family) ? [outlived, backlog] : [backlog, outlived]
       suspicion = first(of: shapes + [unending], family)
+      let left = suspicion?.evidence.isStrong ?? false ? nil : leftBehind(family)
       if var own = keptByOwn(family) {
         if suspicion == nil {
           suspicion = own
@@ -161,6 +172,9 @@ extension SurvivorFinder {
           if !areManyOlderThanSiblings(family) { own.needsLettingGo = true }
           suspicion?.others.append(own)
         }
+      }
+      if let left {
+        if suspicion == nil { suspicion = left } else { suspicion?.others.append(left) }
       }
     } else {
       note(.siblingsEnd, .weakens, "\(lifetime.deaths) of \(lifetime.births) ended")
@@ -275,7 +289,7 @@ extension SurvivorFinder {
     guard
       holds(.independent, proven.count >= rules.minOutlived, "\(proven.count) of \(old.count) are none")
     else { return nil }
-    let growth = growth(of: family, by: proven)
+    let growth = growth(of: family, by: proven.map(\.node))
     var suspicion = Suspicion(
       verdict: .outlived, family: family, homeDistance: home, least: rules.minOutlived,
       evidence: Evidence(rules))
@@ -302,10 +316,10 @@ extension SurvivorFinder {
 
   /// Returns how the survivors that are older than siblings get made the population grow. Nil if the growth is bounded,
   /// or if too few of them were made while the population could grow.
-  private func growth(of family: Family, by proven: [Candidate]) -> Population.Growth? {
+  func growth(of family: Family, by proven: [NodeID]) -> Population.Growth? {
     let lifetime = family.lifetime
     let span = Double(lifetime.lastEventOrdinal - lifetime.firstOrdinal)
-    let positions = proven.map { Double(ordinal($0.node) - min(ordinal($0.node), lifetime.firstOrdinal)) / span }
+    let positions = proven.map { Double(ordinal($0) - min(ordinal($0), lifetime.firstOrdinal)) / span }
     let growth = population(family, until: lifetime.lastEventOrdinal).growth(by: positions, rules)
     guard growth.made > 0, Double(growth.made) >= rules.minMadeLater * Double(proven.count),
       growth.kind != .bounded

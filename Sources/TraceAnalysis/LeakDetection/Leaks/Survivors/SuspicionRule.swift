@@ -36,6 +36,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   case queue
   case unending
   case concurrent
+  case leftBehind = "left-behind"
 
   // Rules about the holder.
   case heldAlike = "held-alike"
@@ -104,6 +105,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     case .queue: "A queue whose consumer is slower gets longer and longer."
     case .unending: "Siblings ended for a while, and then none did: the code that ends them has stopped."
     case .concurrent: "A queue has two ends: several threads, or callbacks."
+    case .leftBehind: "Where siblings leave both of their collections, one that leaves only one is forgotten."
     case .heldAlike: "One cause holds its instances in one way."
     case .heldBySibling: "Trees and lists are made of instances that hold each other."
     case .registered: "A registration keeps the instances until the program ends it."
