@@ -223,7 +223,7 @@ package final class StackTree: @unchecked Sendable {
     return result.reversed()
   }
 
-  private static let nearbyPlaces = 8
+  private static let nearbyPlaces = 24
 
   /// Returns the slot where the search for a node's children begins. The children of one parent are spread by their
   /// keys.
