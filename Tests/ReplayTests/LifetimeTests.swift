@@ -144,6 +144,68 @@ import TraceTestSupport
     #expect(called.share(within: 1) == 0 && called.share(within: 2) == 1)
   }
 
+  /// A site with few blocks has a small row, which a larger one replaces once the blocks differ much.
+  @Test(arguments: TestTier.seeds(0..<60))
+  func fewAndManyBlocksAreCountedAlike(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    var trace = TraceBuilder()
+    let made = trace.stack([1, 2, 3, 4])
+    let (lives, distances) = (1 + random.next() % 6, 1 + random.next() % 3)
+    var expected = SiteLifetime()
+    var (time, ordinal, last) = (UInt64(80), UInt64(0), nil as UInt32?)
+    for _ in 0..<[1, 2, 10, 254, 255, 256, 257, 300, 1100][Int(seed % 9)] {
+      let birth = (time: time, ordinal: ordinal)
+      trace.event(.malloc, 0x100, size: 16, stack: made, time: time)
+      for _ in 0..<random.next() % lives {
+        trace.event(.calloc, 0x200, size: 16, stack: made, time: time)
+        trace.event(.free, 0x200, stack: made, time: time)
+        ordinal += 2
+      }
+      // The free is in the function that allocated the block, or in one of its callers.
+      let distance = UInt32(random.next() % distances)
+      time += 8 << (8 + 2 * (random.next() % lives))
+      ordinal += 1
+      trace.event(.free, 0x100, stack: trace.stack(Array([1, 2, 3, 4].dropLast(Int(distance)))), time: time)
+      if expected.births == 0 { (expected.firstBirth, expected.firstOrdinal) = birth }
+      expected.births += 1
+      expected.lastOrdinal = birth.ordinal
+      if let last, expected.births <= 1024 { expected.gaps.add(last) }
+      last = distance
+      expected.deaths += 1
+      (expected.lastDeathOrdinal, expected.lastTime) = (ordinal, time)
+      expected.durations.add(time - birth.time)
+      expected.work.add((ordinal - birth.ordinal) * 64)
+      expected.longestDuration = max(expected.longestDuration, UInt64(Float(time - birth.time)))
+      expected.longestWork = max(expected.longestWork, ordinal - birth.ordinal)
+      if expected.deaths <= 1024 || expected.deaths % 16 == 0 { expected.departures.add(distance) }
+      time += 80
+      ordinal += 1
+    }
+    let site = try site(trace)
+    #expect(site.depth == 4 && site.births == expected.births && site.deaths == expected.deaths)
+    #expect(site.longestWork == expected.longestWork)
+    expected.gaps = expected.births > 1024 ? site.lifetime.gaps : expected.gaps
+    #expect(site.lifetime == expected)
+    #expect(site.liveCurve.live(at: ordinal) == 0)
+  }
+
+  @Test func unusualBlocksAreCountedInFull() throws {
+    var trace = TraceBuilder()
+    // A stack that is deeper than a small row can tell.
+    let deep = trace.stack((1...70_000).map { UInt64($0) })
+    trace.event(.malloc, 0x100, size: 16, stack: deep, time: 80)
+    trace.event(.free, 0x100, stack: trace.stack([1]), time: 160)
+    // A failed realloc takes the death back.
+    let made = trace.stack([1, 2])
+    trace.event(.calloc, 0x200, size: 16, stack: made, time: 240)
+    trace.event(.reallocFree, 0x200, stack: made, time: 320)
+    trace.event(.reallocFailed, 0x200, stack: made, time: 400)
+    let first = try site(trace)
+    #expect(first.depth == 70_000 && first.lifetime.departures.distance(of: 1) == 69_999)
+    let second = try site(trace, .calloc)
+    #expect(second.births == 1 && second.deaths == 0 && second.lifetime.lastDeathOrdinal == 3)
+  }
+
   @Test func eventsAfterTheSnapshotAreIgnored() throws {
     var trace = TraceBuilder()
     trace.event(.malloc, 0x100, size: 16, time: 80)

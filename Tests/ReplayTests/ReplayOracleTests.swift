@@ -121,11 +121,11 @@ struct NaiveHeap {
 }
 
 @Suite struct ReplayOracleTests {
-  private func compare(_ builder: TraceBuilder, _ inOrder: [TraceEvent]) throws {
+  private func compare(_ builder: TraceBuilder, _ inOrder: [TraceEvent], peakLimit: UInt32 = .max) throws {
     var naive = NaiveHeap()
     for event in inOrder { naive.take(event) }
     let reader = try builder.reader()
-    let replayer = Replayer.replay(reader, SiteTotals())
+    let replayer = Replayer.replay(reader, SiteTotals(peakLimit: peakLimit))
     var totals: [SiteKey: SiteTotal] = [:]
     for (number, total) in replayer.observer.totals.enumerated() {
       var key = replayer.key(of: SiteID(UInt32(number)))
@@ -170,6 +170,39 @@ struct NaiveHeap {
     var (builder, inOrder) = heap.build()
     builder.eventsPerChunk = 50
     try compare(builder, inOrder)
+  }
+
+  /// The sums of a site take less memory while all of its blocks have the same size.
+  @Test(arguments: TestTier.seeds(0..<20))
+  func replayOfSitesWithOneSizeMatchesAnOracle(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    var builder = TraceBuilder()
+    let stacks = (1...12 as ClosedRange<UInt64>).map { builder.stack([0x10, $0]) }
+    var inOrder: [TraceEvent] = []
+    func add(_ operation: TraceReading.Operation, _ address: UInt64, size: UInt64 = 0, stack: StackID) {
+      let event = TraceEvent(
+        operation: operation, address: address, size: size, stack: stack, time: 8 * UInt64(inOrder.count), thread: 1)
+      inOrder.append(event)
+      builder.append(event)
+    }
+    for step in 0..<2000 as Range<Int> {
+      let site = Int(random.next() % 12)
+      let address = 0x1000 + 16 * (random.next() % 40)
+      switch random.next() % 8 {
+      case 0...3:
+        // Some sites have other sizes from some moment on, and some have blocks that are larger than 4 GiB.
+        let base: UInt64 = site == 11 ? 5 << 30 : UInt64(8 * site)
+        add(
+          .malloc, address, size: base + (site % 3 == 0 && step > 1000 ? random.next() % 100 : 0), stack: stacks[site])
+      case 4...6: add(.free, address, stack: stacks[site])
+      default:
+        add(.reallocFree, address, stack: stacks[site])
+        if random.oneIn(2) { add(.reallocFailed, address, stack: stacks[site]) }
+      }
+    }
+    try compare(builder, inOrder)
+    // Peaks are counted from 0 again after a few of them.
+    try compare(builder, inOrder, peakLimit: 1 + UInt32(seed))
   }
 
   /// The data of many sites is prefetched before the events are applied.

@@ -65,6 +65,34 @@ import TraceTestSupport
         && rows.map(\.stackCount) == [6, 1, 1, 1, 1, 1, 1])
   }
 
+  /// Types with one name are one type to a reader, and two numbers of one type are the same type.
+  @Test(arguments: [false, true]) func sitesOfTypesWithOneNameAreOneRow(isRepeated: Bool) throws {
+    var trace = TraceBuilder()
+    trace.image("/bin/app", 0x40_0000..<0x50_0000, bias: 0x40_0000)
+    var types = [trace.type("App.Node"), trace.type("App.Leaf")]
+    if isRepeated {
+      let again = TraceType(id: 9, metadata: RuntimeAddress(UInt64(types[0]) << 12), kind: .class, name: "App.Node")
+      trace.definitions.append(.type(again))
+      types.append(9)
+    } else {
+      types.append(trace.type("App.Node"))
+    }
+    for (number, type) in types.enumerated() {
+      let address = UInt64(0x1000 * (number + 1))
+      trace.event(.object, address, size: 32, type: type, stack: trace.stack([0x40_0010]), time: 1000 + address)
+    }
+    var naming = TableNaming()
+    naming.add(0x40_0010, "main", line: 1)
+    var selection = ReportSelection()
+    selection.grouping = .stack
+    let report = AllocationReport(
+      [ReportTrace(path: "a.trace", analysis: AllocationAnalysis(try trace.reader()))], selection: selection,
+      naming: naming)
+    #expect(report.sites.map(\.type) == ["App.Node", "App.Leaf"])
+    #expect(report.sites.map(\.total.liveBlocks) == [2, 1] && report.total.liveBlocks == 3)
+    #expect(report.types.map(\.name) == ["App.Node", "App.Leaf"] && report.matchingCount == 2)
+  }
+
   @Test func internalMemoryOfCLibrariesComesLast() throws {
     #expect(try report(.function).sites.dropLast().last?.frames.map(\.source.function) == ["pool", "_dl_init"])
     #expect(try report(.stack).sites.first?.total.liveBytes == 72_704)

@@ -108,10 +108,21 @@ package struct AllocationReport: Sendable {
       let filter = StackFilter(trace.analysis.definitions, naming: naming, selection: selection)
       let nodes = forest.take(trace.analysis.definitions, isOnly: traces.count == 1)
       names.begin(trace.analysis)
-      for site in trace.analysis.sites {
-        let siteTotal = site.total
+      let sites = trace.analysis.sites
+      for index in sites.indices { _ = names.number(ofSite: index, sites.key(at: index)) }
+      // The sites of one trace are usually distinct, and then need no common numbers.
+      let areDistinct = traces.count == 1 && nodes == nil && !names.joinsTypes && !sites.mayRepeat
+      for index in sites.indices {
+        let site = sites.key(at: index)
+        let siteTotal = sites.total(at: index)
         total += siteTotal
-        let type = names.number(of: site)
+        let type = names.number(ofSite: index, site)
+        if areDistinct {
+          if names.isMatching(type), filter.matches(site.stack) {
+            candidates.append(SiteID(UInt32(index)), ofTrace: number, type: type)
+          }
+          continue
+        }
         let stack = nodes.map { $0[Int(site.stack.rawValue)] } ?? site.stack.rawValue
         let identity = identities.index(operation: site.operation, type: type, stack: Int(stack))
         guard names.isMatching(type), filter.matches(site.stack) else { continue }
@@ -119,7 +130,7 @@ package struct AllocationReport: Sendable {
           candidates.merge(siteTotal, into: candidate)
         } else {
           identities.setCandidate(candidates.count, of: identity)
-          candidates.append(site.number, ofTrace: number, type: type)
+          candidates.append(SiteID(UInt32(index)), ofTrace: number, type: type)
         }
       }
     }
@@ -133,13 +144,14 @@ package struct AllocationReport: Sendable {
     var groups = selection.grouping == .function ? SiteGroups(traces, naming: naming) : nil
     let order = selection.order
     for index in 0..<candidates.count {
+      let site = candidates.site(index)
       let total = candidates.total(index)
-      sums.add(total, type: candidates.type(index), operation: candidates.site(index).operation)
+      sums.add(total, type: candidates.type(index), operation: site.operation)
       // Leave out sites whose figure for the report's order is zero.
       let value = order.value(of: total)
       guard value > 0 else { continue }
       groups?.add(
-        total, value: value, candidate: index, type: candidates.type(index), candidates.site(index),
+        total, value: value, candidate: index, type: candidates.type(index), site,
         ofTrace: candidates.trace(index))
       if groups == nil { ranking.append(Rank(value: value, allocatedBytes: total.allocatedBytes, candidate: index)) }
     }

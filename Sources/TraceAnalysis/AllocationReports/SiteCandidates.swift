@@ -26,15 +26,18 @@ struct Candidates {
   }
 
   mutating func merge(_ total: SiteTotal, into index: Int) {
-    let own = site(index).total
-    sums[index, default: own] += total
+    let own = self.total(index)
+    sums[index] = own
+    sums[index]! += total
   }
 
   func trace(_ index: Int) -> Int { Int(all[index].trace) }
   func type(_ index: Int) -> Int { Int(all[index].type) }
-  /// Returns the first of the sites that were joined into a candidate.
-  func site(_ index: Int) -> AllocationSite { sites[trace(index)][Int(all[index].site.rawValue)] }
-  func total(_ index: Int) -> SiteTotal { sums[index] ?? site(index).total }
+  /// Returns the key of the first of the sites that were joined into a candidate.
+  func site(_ index: Int) -> SiteKey { sites[trace(index)].key(at: Int(all[index].site.rawValue)) }
+  func total(_ index: Int) -> SiteTotal {
+    sums[index] ?? sites[trace(index)].total(at: Int(all[index].site.rawValue))
+  }
 }
 
 /// Sums over candidates: of all, by type, and by operation.

@@ -33,7 +33,7 @@ struct SiteGroups {
   }
 
   mutating func add(
-    _ total: SiteTotal, value: UInt64, candidate: Int, type: Int, _ site: AllocationSite, ofTrace trace: Int
+    _ total: SiteTotal, value: UInt64, candidate: Int, type: Int, _ site: SiteKey, ofTrace trace: Int
   ) {
     stackCount += 1
     let owner = functions[trace].owner(ofStack: site.stack)

@@ -15,6 +15,12 @@ package struct AllocationSites: RandomAccessCollection, Sendable {
     init(keys: SiteKeys, totals: SiteTotals, lifetimes: SiteLifetimes, repeatedTypes: [UInt32: UInt32]) {
       (self.keys, self.totals, self.lifetimes, self.repeatedTypes) = (keys, totals, lifetimes, repeatedTypes)
     }
+
+    func key(of site: SiteID) -> SiteKey {
+      var key = keys[site]
+      if !repeatedTypes.isEmpty { key.type = repeatedTypes[key.type] ?? key.type }
+      return key
+    }
   }
 
   private let tables: Tables
@@ -27,6 +33,22 @@ package struct AllocationSites: RandomAccessCollection, Sendable {
   }
 
   package var startIndex: Int { 0 }
+
+  /// Returns the key of a site. As for `AllocationSite`, several IDs of one type are the lowest of them. A loop over
+  /// many sites should use this: an `AllocationSite` counts a reference to the tables.
+  package func key(at index: Int) -> SiteKey {
+    precondition(indices.contains(index))
+    return tables.key(of: SiteID(UInt32(index)))
+  }
+
+  /// Returns the sums of a site.
+  package func total(at index: Int) -> SiteTotal {
+    precondition(indices.contains(index))
+    return tables.totals.total(of: SiteID(UInt32(index)))
+  }
+
+  /// True if two sites may have the same operation, stack and type. Several IDs then mean the same type.
+  package var mayRepeat: Bool { !tables.repeatedTypes.isEmpty }
 
   package subscript(index: Int) -> AllocationSite {
     precondition(indices.contains(index))
@@ -46,10 +68,9 @@ package struct AllocationSite: Sendable {
   package let type: UInt32
 
   fileprivate init(tables: AllocationSites.Tables, number: SiteID) {
-    let key = tables.keys[number]
+    let key = tables.key(of: number)
     (self.tables, self.number) = (tables, number)
-    (operation, stack) = (key.operation, key.stack)
-    type = tables.repeatedTypes.isEmpty ? key.type : tables.repeatedTypes[key.type] ?? key.type
+    (operation, stack, type) = (key.operation, key.stack, key.type)
   }
 
   package var total: SiteTotal { tables.totals.total(of: number) }

@@ -285,6 +285,20 @@ private struct FewDurations: BitwiseCopyable {
     }
   }
 
+  /// Sets the count of a bucket without a count. At most four buckets may be set.
+  mutating func set(_ bucket: Int, _ count: UInt16) {
+    let key = UInt8(bucket + 1)
+    if buckets.0 == 0 {
+      (buckets.0, counts.0) = (key, count)
+    } else if buckets.1 == 0 {
+      (buckets.1, counts.1) = (key, count)
+    } else if buckets.2 == 0 {
+      (buckets.2, counts.2) = (key, count)
+    } else {
+      (buckets.3, counts.3) = (key, count)
+    }
+  }
+
   func all(_ many: RowTable<DurationCounts>) -> DurationCounts {
     if elsewhere > 0 { return many[Int(elsewhere) - 1].pointee }
     var result = DurationCounts()
@@ -303,6 +317,11 @@ private struct OneDeparture: BitwiseCopyable {
   private var distance: UInt32 = 0
   /// The count, or the index of the full `DepartureCounts`.
   private var count: UInt32 = 0
+
+  init() {}
+
+  /// `count` blocks with one distance.
+  init(_ distance: UInt16, count: UInt32) { (self.distance, self.count) = (count > 0 ? UInt32(distance) : 0, count) }
 
   /// No stack is as deep as this distance.
   private static var elsewhere: UInt32 { .max }
@@ -340,12 +359,93 @@ private struct OneDeparture: BitwiseCopyable {
   }
 }
 
+/// The lifetimes of at most 255 blocks, in ticks and in work. Has room for four different buckets.
+private struct FewLifetimes: BitwiseCopyable {
+  /// The bucket's number plus 1 for each entry, plus `work` for a lifetime in work; 0 for an unused entry.
+  private var keys: (UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0)
+  private var counts: (UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0)
+
+  private static var work: UInt8 { 64 }
+
+  /// Adds the lifetime of a block. False if there is no room; the counts are then not to be used.
+  @inline(__always)
+  mutating func add(ticks: UInt64, work: UInt64) -> Bool {
+    add(UInt8(truncatingIfNeeded: DurationCounts.bucket(of: ticks) &+ 1))
+      && add(UInt8(truncatingIfNeeded: DurationCounts.bucket(of: work) &+ 1) | Self.work)
+  }
+
+  @inline(__always)
+  private mutating func add(_ key: UInt8) -> Bool {
+    if keys.0 == key || keys.0 == 0 {
+      (keys.0, counts.0) = (key, counts.0 &+ 1)
+    } else if keys.1 == key || keys.1 == 0 {
+      (keys.1, counts.1) = (key, counts.1 &+ 1)
+    } else if keys.2 == key || keys.2 == 0 {
+      (keys.2, counts.2) = (key, counts.2 &+ 1)
+    } else if keys.3 == key || keys.3 == 0 {
+      (keys.3, counts.3) = (key, counts.3 &+ 1)
+    } else {
+      return false
+    }
+    return true
+  }
+
+  /// Calls `body` with each bucket of lifetimes in ticks or in work, and its number of blocks.
+  private func forEach(inWork: Bool, _ body: (Int, UInt16) -> Void) {
+    for (key, count) in [(keys.0, counts.0), (keys.1, counts.1), (keys.2, counts.2), (keys.3, counts.3)]
+    where key > 0 && (key >= Self.work) == inWork {
+      body(Int(key & (Self.work - 1)) - 1, UInt16(count))
+    }
+  }
+
+  func durations(inWork: Bool) -> FewDurations {
+    var result = FewDurations()
+    forEach(inWork: inWork) { result.set($0, $1) }
+    return result
+  }
+}
+
 /// Records the births and deaths of each site's blocks, up to a moment. Later events are ignored, because the results
 /// are compared with a snapshot.
 ///
 /// Copies share their rows, as with a class. An event takes constant time, or the logarithm of the stack's depth if a
 /// departure is counted.
 struct SiteLifetimes: ReplayObserver {
+  /// The lifetimes of a site with few blocks, in one cache line. Few programs have so many busy sites that more memory
+  /// would matter, but some have a million sites.
+  ///
+  /// All of the blocks have the same departure, and the same gap. Other sites have a `Row`.
+  private struct FewRow: BitwiseCopyable {
+    /// As in `SiteLifetime`.
+    var firstOrdinal: UInt64 = 0
+    var firstBirth: UInt64 = 0
+    var lastTime: UInt64 = 0
+    /// Events of the process from the first birth to the last birth; if `isFull`, the index of the site's `Row`.
+    var lastBirth: UInt32 = 0
+    /// Events of the process from the first birth to the last death.
+    var lastDeath: UInt32 = 0
+    var longestDuration: Float = 0
+    var longestWork: Float = 0
+    var position = LiveCurves.Position()
+    var births: UInt8 = 0
+    var gap: UInt16 = 0
+    var departure: UInt16 = 0
+    /// Depth of the site's stack, in frames.
+    var depth: UInt16 = 0
+    var deaths: UInt8 = 0
+    /// True if the site has a `Row`. Only `lastBirth` is then used.
+    var isFull = false
+    var lifetimes = FewLifetimes()
+
+    /// Returns the distance from the site's stack to the frames that are shared; nil if it does not fit, or differs from
+    /// the distance of `others` earlier ones.
+    @inline(__always)
+    func distance(_ shared: Int, as known: UInt16, of others: UInt8) -> UInt16? {
+      let distance = UInt16(truncatingIfNeeded: max(0, Int(depth) &- shared))
+      return others == 0 || distance == known ? distance : nil
+    }
+  }
+
   /// A `SiteLifetime` in two cache lines. Births, except for the first, use only the first line.
   private struct Row: BitwiseCopyable {
     var births: UInt64 = 0
@@ -364,10 +464,31 @@ struct SiteLifetimes: ReplayObserver {
     var durations = FewDurations()
     var work = FewDurations()
     var longestWork: Float = 0
+
+    init() {}
+
+    init(_ few: FewRow) {
+      births = UInt64(few.births)
+      deaths = UInt64(few.deaths)
+      firstOrdinal = few.firstOrdinal
+      lastOrdinal = few.firstOrdinal &+ UInt64(few.lastBirth)
+      lastTime = few.lastTime
+      position = few.position
+      gaps = OneDeparture(few.gap, count: max(1, UInt32(few.births)) - 1)
+      depth = UInt32(few.depth)
+      longestDuration = few.longestDuration
+      firstBirth = few.firstBirth
+      lastDeathOrdinal = few.deaths == 0 ? 0 : few.firstOrdinal &+ UInt64(few.lastDeath)
+      departures = OneDeparture(few.departure, count: UInt32(few.deaths))
+      durations = few.lifetimes.durations(inWork: false)
+      work = few.lifetimes.durations(inWork: true)
+      longestWork = few.longestWork
+    }
   }
 
   private let memory = TableOwner()
-  private let rows: RowTable<Row>
+  private let rows: RowTable<FewRow>
+  private let fullRows: RowTable<Row>
   /// Durations and departures of sites whose rows have no room for them.
   private let durations: RowTable<DurationCounts>
   private let departures: RowTable<DepartureCounts>
@@ -378,7 +499,8 @@ struct SiteLifetimes: ReplayObserver {
   private let end: UInt64
 
   init(_ activations: ActivationTracker, until end: UInt64?) {
-    rows = RowTable(blank: Row(), ownedBy: memory)
+    rows = RowTable(blank: FewRow(), ownedBy: memory)
+    fullRows = RowTable(blank: Row(), ownedBy: memory)
     durations = RowTable(blank: DurationCounts(), ownedBy: memory)
     departures = RowTable(blank: DepartureCounts(), ownedBy: memory)
     curves = LiveCurves(ownedBy: memory)
@@ -391,7 +513,7 @@ struct SiteLifetimes: ReplayObserver {
 
   /// Returns the lifetimes of a site's blocks. A site that was first met after `end` has no births.
   func lifetime(of site: SiteID) -> SiteLifetime {
-    let row = rows[Int(site.rawValue)].pointee
+    let row = row(of: site)
     var lifetime = SiteLifetime()
     lifetime.births = row.births
     lifetime.deaths = row.deaths
@@ -409,18 +531,36 @@ struct SiteLifetimes: ReplayObserver {
     return lifetime
   }
 
-  func births(of site: SiteID) -> UInt64 { rows[Int(site.rawValue)].pointee.births }
-  func deaths(of site: SiteID) -> UInt64 { rows[Int(site.rawValue)].pointee.deaths }
-  func longestWork(of site: SiteID) -> UInt64 { UInt64(rows[Int(site.rawValue)].pointee.longestWork) }
+  private func row(of site: SiteID) -> Row {
+    let row = rows[Int(site.rawValue)].pointee
+    return row.isFull ? fullRows[Int(row.lastBirth)].pointee : Row(row)
+  }
+
+  func births(of site: SiteID) -> UInt64 {
+    let row = rows[Int(site.rawValue)]
+    return row.pointee.isFull ? fullRows[Int(row.pointee.lastBirth)].pointee.births : UInt64(row.pointee.births)
+  }
+  func deaths(of site: SiteID) -> UInt64 {
+    let row = rows[Int(site.rawValue)]
+    return row.pointee.isFull ? fullRows[Int(row.pointee.lastBirth)].pointee.deaths : UInt64(row.pointee.deaths)
+  }
+  func longestWork(of site: SiteID) -> UInt64 {
+    let row = rows[Int(site.rawValue)]
+    return UInt64(
+      row.pointee.isFull ? fullRows[Int(row.pointee.lastBirth)].pointee.longestWork : row.pointee.longestWork)
+  }
 
   /// Returns the site's live blocks over the events of the process. O(1).
   func curve(of site: SiteID) -> LiveCurve {
-    let row = rows[Int(site.rawValue)].pointee
+    let row = row(of: site)
     return curves.curve(row.position, start: row.firstOrdinal, live: row.births &- row.deaths)
   }
 
   /// Returns the number of frames of the site's stack.
-  func depth(of site: SiteID) -> UInt32 { rows[Int(site.rawValue)].pointee.depth }
+  func depth(of site: SiteID) -> UInt32 {
+    let row = rows[Int(site.rawValue)]
+    return row.pointee.isFull ? fullRows[Int(row.pointee.lastBirth)].pointee.depth : UInt32(row.pointee.depth)
+  }
 
   mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
     withUnsafePointer(to: block) { block in withUnsafePointer(to: event) { blockAllocated(at: block, by: $0) } }
@@ -432,11 +572,107 @@ struct SiteLifetimes: ReplayObserver {
 
   @inline(__always)
   mutating func blockAllocated(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>) {
-    let block = block.pointee
-    let site = Int(block.site.rawValue)
+    let site = Int(block.pointee.site.rawValue)
     rows.reach(site)
     if event.pointee.time > end { return }
     let row = rows[site]
+    if !row.pointee.isFull {
+      if addBirth(of: block, by: event, toFew: row) { return }
+      fill(row)
+    }
+    addBirth(of: block, by: event, to: fullRows[Int(row.pointee.lastBirth)])
+  }
+
+  @inline(__always)
+  mutating func blockFreed(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>) {
+    let time = event.pointee.time
+    if time > end { return }
+    let row = rows[Int(block.pointee.site.rawValue)]
+    let ordinal = activations._withUnsafeGuaranteedRef { $0.ordinal }
+    // Clocks of two processors disagree a little, so a free may seem to precede its allocation.
+    let duration = time > block.pointee.birthTime ? time &- block.pointee.birthTime : 0
+    let work = ordinal > block.pointee.ordinal ? ordinal &- block.pointee.ordinal : 0
+    if !row.pointee.isFull {
+      if addDeath(of: block, toFew: row, time, ordinal, duration: duration, work: work) { return }
+      fill(row)
+    }
+    addDeath(of: block, to: fullRows[Int(row.pointee.lastBirth)], time, ordinal, duration: duration, work: work)
+  }
+
+  /// Makes a `Row` for a site that has none.
+  @inline(never)
+  private func fill(_ row: UnsafeMutablePointer<FewRow>) {
+    let index = fullRows.count
+    fullRows.reach(index)
+    fullRows[index].pointee = Row(row.pointee)
+    row.pointee.lastBirth = UInt32(index)
+    row.pointee.isFull = true
+  }
+
+  /// Adds a birth to the row of a site with few blocks. False if it does not fit, and then nothing has changed.
+  @inline(never)
+  private func addBirth(
+    of block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>, toFew row: UnsafeMutablePointer<FewRow>
+  ) -> Bool {
+    let (births, ordinal) = (row.pointee.births, block.pointee.ordinal)
+    if births == 0 {
+      guard row.pointee.deaths == 0, event.pointee.depth <= UInt16.max else { return false }
+      row.pointee.firstBirth = block.pointee.birthTime
+      row.pointee.firstOrdinal = ordinal
+      row.pointee.depth = UInt16(truncatingIfNeeded: event.pointee.depth)
+      row.pointee.position = LiveCurves.begin(at: ordinal)
+    } else {
+      let first = row.pointee.firstOrdinal
+      let age = ordinal > first ? ordinal &- first : 0
+      let last = first &+ UInt64(row.pointee.lastBirth)
+      let shared = activations._withUnsafeGuaranteedRef { $0.sharedDepth(block.pointee.execution, since: last) }
+      guard births < .max, age <= UInt32.max,
+        let gap = row.pointee.distance(shared, as: row.pointee.gap, of: births &- 1)
+      else { return false }
+      curves.advance(
+        &row.pointee.position, age: age, live: UInt64(truncatingIfNeeded: Int(births) &- Int(row.pointee.deaths)))
+      row.pointee.gap = gap
+      row.pointee.lastBirth = UInt32(truncatingIfNeeded: age)
+    }
+    row.pointee.births = births &+ 1
+    row.pointee.lastTime = max(row.pointee.lastTime, block.pointee.birthTime)
+    return true
+  }
+
+  /// Adds a death to the row of a site with few blocks. False if it does not fit, and then nothing has changed.
+  @inline(never)
+  private func addDeath(
+    of block: UnsafePointer<LiveBlock>, toFew row: UnsafeMutablePointer<FewRow>, _ time: UInt64, _ ordinal: UInt64,
+    duration: UInt64, work: UInt64
+  ) -> Bool {
+    let (births, deaths) = (row.pointee.births, row.pointee.deaths)
+    let first = row.pointee.firstOrdinal
+    let age = ordinal > first ? ordinal &- first : 0
+    let shared = activations._withUnsafeGuaranteedRef {
+      $0.sharedDepth(block.pointee.execution, since: block.pointee.ordinal)
+    }
+    var lifetimes = row.pointee.lifetimes
+    // If the thread's times go back, the block's birth may have come after `end`, and was not counted.
+    guard deaths < births, age <= UInt32.max, lifetimes.add(ticks: duration, work: work &* 64),
+      let departure = row.pointee.distance(shared, as: row.pointee.departure, of: deaths)
+    else { return false }
+    curves.advance(
+      &row.pointee.position, age: age, live: UInt64(truncatingIfNeeded: Int(births) &- Int(deaths)))
+    row.pointee.deaths = deaths &+ 1
+    row.pointee.departure = departure
+    row.pointee.lifetimes = lifetimes
+    row.pointee.lastDeath = UInt32(truncatingIfNeeded: age)
+    row.pointee.lastTime = max(row.pointee.lastTime, time)
+    row.pointee.longestDuration = max(row.pointee.longestDuration, Float(duration))
+    row.pointee.longestWork = max(row.pointee.longestWork, Float(work))
+    return true
+  }
+
+  @inline(__always)
+  private func addBirth(
+    of block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>, to row: UnsafeMutablePointer<Row>
+  ) {
+    let block = block.pointee
     let births = row.pointee.births
     if births == 0 {
       row.pointee.firstBirth = block.birthTime
@@ -463,12 +699,10 @@ struct SiteLifetimes: ReplayObserver {
   }
 
   @inline(__always)
-  mutating func blockFreed(at block: UnsafePointer<LiveBlock>, by event: UnsafePointer<TraceEvent>) {
-    let block = block.pointee
-    let time = event.pointee.time
-    if time > end { return }
-    let row = rows[Int(block.site.rawValue)]
-    let ordinal = activations._withUnsafeGuaranteedRef { $0.ordinal }
+  private func addDeath(
+    of block: UnsafePointer<LiveBlock>, to row: UnsafeMutablePointer<Row>, _ time: UInt64, _ ordinal: UInt64,
+    duration: UInt64, work: UInt64
+  ) {
     let deaths = row.pointee.deaths &+ 1
     let first = row.pointee.firstOrdinal
     curves.advance(
@@ -477,32 +711,31 @@ struct SiteLifetimes: ReplayObserver {
     row.pointee.deaths = deaths
     row.pointee.lastTime = max(row.pointee.lastTime, time)
     row.pointee.lastDeathOrdinal = ordinal
-    // Clocks of two processors disagree a little, so a free may seem to precede its allocation.
-    let duration = time > block.birthTime ? time &- block.birthTime : 0
-    let work = ordinal > block.ordinal ? ordinal &- block.ordinal : 0
     row.pointee.durations.add(duration, durations)
     row.pointee.work.add(work &* 64, durations)
     row.pointee.longestDuration = max(row.pointee.longestDuration, Float(duration))
     row.pointee.longestWork = max(row.pointee.longestWork, Float(work))
     // Later departures differ little from the first ones, so only one in 16 is counted.
     if deaths > SiteLifetime.fullCount, deaths & 15 != 0 { return }
-    let shared = activations._withUnsafeGuaranteedRef { $0.sharedDepth(block.execution, since: block.ordinal) }
+    let shared = activations._withUnsafeGuaranteedRef {
+      $0.sharedDepth(block.pointee.execution, since: block.pointee.ordinal)
+    }
     row.pointee.departures.add(Int(row.pointee.depth) &- shared, departures)
   }
 
   @inline(__always)
   mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {
+    if event.time > end { return }
     // If the thread's times go back, the block's death may have come after `end`, and was not counted.
-    let row = rows[Int(block.site.rawValue)]
-    if event.time <= end, row.pointee.deaths > 0 { row.pointee.deaths &-= 1 }
+    let few = rows[Int(block.site.rawValue)]
+    if !few.pointee.isFull { fill(few) }
+    let row = fullRows[Int(few.pointee.lastBirth)]
+    if row.pointee.deaths > 0 { row.pointee.deaths &-= 1 }
   }
 
   @inline(__always)
   func prefetchBlock(of site: SiteID) {
-    let row = rows[Int(site.rawValue)]
-    lt_prefetch(row)
-    // The row has two cache lines.
-    lt_prefetch(UnsafeRawPointer(row) + 64)
+    lt_prefetch(rows[Int(site.rawValue)])
   }
 
   @inline(__always) mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {}

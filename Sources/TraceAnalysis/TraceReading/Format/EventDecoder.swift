@@ -81,33 +81,36 @@ struct EventDecoder {
   /// Reads a varint that begins before `end`. It may read past the end, but the padding of the payload is zeros, and so
   /// ends the varint. Sets `bad` if the varint has more than 64 bits.
   @inline(__always)
-  private func varint(_ p: inout UnsafePointer<UInt8>, _ bad: inout Bool) -> UInt64 {
+  private static func varint(_ p: inout UnsafePointer<UInt8>, _ bad: inout Bool) -> UInt64 {
     let first = UInt64(p.pointee)
     p += 1
     if first < 0x80 { return first }
     let second = UInt64(p.pointee)
     p += 1
     if second < 0x80 { return (first & 0x7F) | second << 7 }
-    return longVarint((first & 0x7F) | (second & 0x7F) << 7, &p, &bad)
+    let (value, end) = longVarint((first & 0x7F) | (second & 0x7F) << 7, p)
+    guard let end else {
+      bad = true
+      return value
+    }
+    p = end
+    return value
   }
 
+  /// Reads the rest of a varint of more than two bytes. Returns the position after it; nil if it has more than 64 bits.
+  /// Takes the position by value: the loop over the events then keeps it in a register.
   @inline(never)
-  private func longVarint(_ low: UInt64, _ p: inout UnsafePointer<UInt8>, _ bad: inout Bool) -> UInt64 {
+  private static func longVarint(_ low: UInt64, _ start: UnsafePointer<UInt8>) -> (UInt64, UnsafePointer<UInt8>?) {
     var value = low
     var shift: UInt64 = 14
+    var p = start
     while true {
       let byte = UInt64(p.pointee)
       p += 1
       value |= (byte & 0x7F) &<< shift
-      if byte < 0x80 {
-        if shift == 63 && byte > 1 { bad = true }
-        return value
-      }
+      if byte < 0x80 { return (value, shift == 63 && byte > 1 ? nil : p) }
       shift &+= 7
-      if shift > 63 {
-        bad = true
-        return value
-      }
+      if shift > 63 { return (value, nil) }
     }
   }
 
@@ -180,7 +183,10 @@ struct EventDecoder {
     if operation == 0 || code > 63 { return nil }
     let hasStack = operationsWithoutStack &>> operation & 1 == 0
     if hasStack {
-      if !takeSmallChange(&p, operation), !changeStack(&p, predicting: operation) { return nil }
+      if !takeSmallChange(&p, operation) {
+        guard let end = changeStack(p, predicting: operation) else { return nil }
+        p = end
+      }
     } else {
       state.prediction[2 &* state.context] = operation
     }
@@ -204,8 +210,8 @@ struct EventDecoder {
       case 5:
         address = state.table[Int(p.pointee)]
         p += 1
-      case 6: address = state.recent0 &+ (Self.unzigzag(varint(&p, &bad)) &<< 4)
-      default: address = state.recent0 &+ Self.unzigzag(varint(&p, &bad))
+      case 6: address = state.recent0 &+ (Self.unzigzag(Self.varint(&p, &bad)) &<< 4)
+      default: address = state.recent0 &+ Self.unzigzag(Self.varint(&p, &bad))
       }
     }
     state.remember(address)
@@ -215,7 +221,7 @@ struct EventDecoder {
   @inline(__always)
   private mutating func takeTime(_ p: inout UnsafePointer<UInt8>, _ bad: inout Bool) {
     if state.isExact {
-      state.time = state.time &+ (varint(&p, &bad) &<< UInt64(LT_TIME_SHIFT))
+      state.time = state.time &+ (Self.varint(&p, &bad) &<< UInt64(LT_TIME_SHIFT))
     }
   }
 
@@ -237,10 +243,10 @@ struct EventDecoder {
       event.type = operation == 1 ? state.siteType[index] : 0
       return true
     }
-    let size = varint(&p, &bad)
+    let size = Self.varint(&p, &bad)
     var type: UInt64 = 0
     if operation == 1 {
-      type = varint(&p, &bad)
+      type = Self.varint(&p, &bad)
       if type > UInt64(UInt32.max) { return false }
       // Only object allocations set the context's type. Other operations in the same context leave it alone, in the
       // recorder, too.
@@ -348,23 +354,26 @@ struct EventDecoder {
   }
 
   /// Reads and applies a stack change. If `operation` is given and the change is small enough, stores both as this
-  /// context's prediction.
+  /// context's prediction. Returns the position after the change; nil if it is damaged.
   @inline(never)
-  private mutating func changeStack(_ p: inout UnsafePointer<UInt8>, predicting operation: UInt64?) -> Bool {
+  private mutating func changeStack(_ start: UnsafePointer<UInt8>, predicting operation: UInt64?)
+    -> UnsafePointer<UInt8>?
+  {
     var bad = false
-    let pops = varint(&p, &bad)
-    let pushes = varint(&p, &bad)
-    if bad || p > end || pops > UInt64(FrameStack.depthLimit) || pushes > UInt64(FrameStack.depthLimit) { return false }
-    if !state.stack.pop(Int(pops)) { return false }
+    var p = start
+    let pops = Self.varint(&p, &bad)
+    let pushes = Self.varint(&p, &bad)
+    if bad || p > end || pops > UInt64(FrameStack.depthLimit) || pushes > UInt64(FrameStack.depthLimit) { return nil }
+    if !state.stack.pop(Int(pops)) { return nil }
     let count = Int(pushes)
-    guard let room = state.stack.room(for: count, in: stacks) else { return false }
+    guard let room = state.stack.room(for: count, in: stacks) else { return nil }
     let depth = state.stack.depth
     let dictionary = state.keys
     let end = end
     var q = p
     var done = 0
     while done < count {
-      if q >= end { return false }
+      if q >= end { return nil }
       // Nearly all tokens are keys of the dictionary, in one byte or two.
       var token = Int(q.pointee)
       q += 1
@@ -373,33 +382,32 @@ struct EventDecoder {
         q += 1
         if token >= 0x80 &<< 7 {
           q -= 2
-          token = Int(truncatingIfNeeded: min(varint(&q, &bad), UInt64(Int32.max)))
-          if bad { return false }
+          token = Int(truncatingIfNeeded: min(Self.varint(&q, &bad), UInt64(Int32.max)))
+          if bad { return nil }
         }
       }
       if UInt(bitPattern: token &- Int(LT_TOKEN_DICTIONARY)) < UInt(LT_KEY_COUNT) {
         room[done] = dictionary[token &- Int(LT_TOKEN_DICTIONARY)]
         done &+= 1
       } else if token == Int(LT_TOKEN_LITERAL) {
-        let key = state.literal &+ Self.unzigzag(varint(&q, &bad))
-        if bad || q > end { return false }
+        let key = state.literal &+ Self.unzigzag(Self.varint(&q, &bad))
+        if bad || q > end { return nil }
         state.literal = key
         dictionary[Int(lt_key_index(key))] = key
         room[done] = key
         done &+= 1
       } else {
         let distance = token - Int(LT_TOKEN_COPY) + 1
-        let copies = varint(&q, &bad)
-        if bad || q > end || distance > depth + done || copies == 0 || copies > UInt64(count - done) { return false }
-        if !stacks._withUnsafeGuaranteedRef({ $0.takeCopies(copies) }) { return false }
+        let copies = Self.varint(&q, &bad)
+        if bad || q > end || distance > depth + done || copies == 0 || copies > UInt64(count - done) { return nil }
+        if !stacks._withUnsafeGuaranteedRef({ $0.takeCopies(copies) }) { return nil }
         for _ in 0..<Int(copies) {
           room[done] = room[done - distance]
           done &+= 1
         }
       }
     }
-    if q > end { return false }
-    p = q
+    if q > end { return nil }
     state.stack.take(count)
     if let operation, pushes <= UInt64(LT_PREDICTED_PUSHES), pops < 65536 {
       var first = operation | pushes << 8 | pops << 16
@@ -411,7 +419,7 @@ struct EventDecoder {
       state.prediction[2 &* state.context] = first
       state.prediction[2 &* state.context &+ 1] = second
     }
-    return true
+    return q
   }
 
   private enum Control {
@@ -471,8 +479,8 @@ struct EventDecoder {
       state.task = task
       state.isStackNew = true
     case Int(LT_CONTROL_STACK):
-      var q = payload.position
-      guard changeStack(&q, predicting: nil), q == payload.position + payload.remaining else { return nil }
+      let end = payload.position + payload.remaining
+      guard changeStack(payload.position, predicting: nil) == end else { return nil }
     case Int(LT_CONTROL_MARK):
       var isDamaged = false
       if let index = marks._withUnsafeGuaranteedRef({ $0.take(&payload, isDamaged: &isDamaged) }) { mark = index }

@@ -69,16 +69,15 @@ package final class StackTree: @unchecked Sendable {
   package init() {
     segments = .allocate(capacity: (Int(Int32.max) >> Self.segmentBits) + 1)
     mask = 4095
-    slots = TableMemory.allocate(UInt32.self, capacity: mask + 1)
-    slots.initialize(repeating: 0, count: mask + 1)
+    slots = TableMemory.allocatePart(UInt32.self, capacity: mask + 1)
     addSegment()
     segments[0].initialize(repeating: Node(key: 0, parent: 0, image: -1), count: 2)
   }
 
   deinit {
-    for index in 0..<segmentCount { TableMemory.deallocate(segments[index]) }
+    for index in 0..<segmentCount { TableMemory.deallocatePart(segments[index], capacity: 1 << Self.segmentBits) }
     segments.deallocate()
-    TableMemory.deallocate(slots)
+    TableMemory.deallocatePart(slots, capacity: mask + 1)
   }
 
   @inline(__always)
@@ -87,7 +86,7 @@ package final class StackTree: @unchecked Sendable {
   }
 
   private func addSegment() {
-    segments[segmentCount] = TableMemory.allocate(
+    segments[segmentCount] = TableMemory.allocatePart(
       Node.self, capacity: 1 << Self.segmentBits, isSparse: segmentCount == 0)
     segmentCount += 1
   }
@@ -223,7 +222,7 @@ package final class StackTree: @unchecked Sendable {
     return result.reversed()
   }
 
-  private static let nearbyPlaces = 8
+  private static let nearbyPlaces = 24
 
   /// Returns the slot where the search for a node's children begins. The children of one parent are spread by their
   /// keys.
@@ -267,10 +266,9 @@ package final class StackTree: @unchecked Sendable {
   }
 
   private func growSlots() {
-    TableMemory.deallocate(slots)
+    TableMemory.deallocatePart(slots, capacity: mask + 1)
     mask = mask * 2 + 1
-    slots = TableMemory.allocate(UInt32.self, capacity: mask + 1)
-    slots.initialize(repeating: 0, count: mask + 1)
+    slots = TableMemory.allocatePart(UInt32.self, capacity: mask + 1)
     for number in 2..<UInt32(nodeCount) {
       slots[emptyPlace(node(number).pointee.parent, node(number).pointee.key)] = number
     }

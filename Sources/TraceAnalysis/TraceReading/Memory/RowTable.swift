@@ -28,7 +28,9 @@ struct RowTable<Row: BitwiseCopyable>: BitwiseCopyable {
     // Pages of the array that are not used take no memory.
     let segments = TableMemory.allocateZeroed(UnsafeMutablePointer<Row>.self, capacity: Self.segmentLimit)
     owner.own {
-      for index in 0..<header.pointee.segmentCount { TableMemory.deallocate(segments[index]) }
+      for index in 0..<header.pointee.segmentCount {
+        TableMemory.deallocatePart(segments[index], capacity: 1 << Self.segmentBits)
+      }
       TableMemory.deallocate(segments)
       header.deallocate()
     }
@@ -65,7 +67,7 @@ struct RowTable<Row: BitwiseCopyable>: BitwiseCopyable {
   private func addSegment() {
     let number = header.pointee.segmentCount
     precondition(number < Self.segmentLimit, "more rows than numbers of rows")
-    segments[number] = TableMemory.allocate(
+    segments[number] = TableMemory.allocatePart(
       Row.self, capacity: 1 << Self.segmentBits, isSparse: number == 0)
     header.pointee.segmentCount = number + 1
   }

@@ -22,6 +22,37 @@ package enum TableMemory {
     return memory.bindMemory(to: Element.self, capacity: capacity)
   }
 
+  /// Returns zeroed memory for a part of a table that grows; the caller frees it with `deallocatePart`. Traps if there
+  /// is not enough memory. `isSparse`: perhaps only the beginning of the memory will be used.
+  ///
+  /// Large memory is mapped by itself. The C library's `free` keeps blocks of many megabytes, after it has seen a few of
+  /// them. A replay frees half of its memory before the report is made.
+  static func allocatePart<Element: BitwiseCopyable>(
+    _ type: Element.Type, capacity: Int, isSparse: Bool = false
+  ) -> UnsafeMutablePointer<Element> {
+    let size = max(1, capacity * MemoryLayout<Element>.stride)
+    guard size >= largePage else { return allocateZeroed(type, capacity: capacity) }
+    // The address space beside whole large pages is given back.
+    guard let mapped = mmap(nil, size + largePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+      mapped != MAP_FAILED
+    else { preconditionFailure("no memory for a table of \(size) bytes") }
+    let before = -Int(bitPattern: mapped) & (largePage - 1)
+    if before > 0 { munmap(mapped, before) }
+    let start = mapped + before
+    let end = (size + pageSize - 1) & -pageSize
+    munmap(start + end, size + largePage - before - end)
+    madvise(start, end, isSparse ? MADV_NOHUGEPAGE : MADV_HUGEPAGE)
+    return start.bindMemory(to: Element.self, capacity: capacity)
+  }
+
+  /// Frees memory of `allocatePart`, which had the same capacity.
+  static func deallocatePart<Element: BitwiseCopyable>(_ memory: UnsafeMutablePointer<Element>, capacity: Int) {
+    let size = max(1, capacity * MemoryLayout<Element>.stride)
+    if size >= largePage { munmap(memory, size) } else { free(memory) }
+  }
+
+  private static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
+
   /// Returns zeroed memory; the caller frees it with `deallocate`. Only written pages take physical memory. Traps if
   /// there is not enough memory.
   package static func allocateZeroed<Element: BitwiseCopyable>(
@@ -31,9 +62,8 @@ package enum TableMemory {
     guard let memory = calloc(1, size) else { preconditionFailure("no memory for a table of \(size) bytes") }
     if size >= largePage {
       // madvise needs whole pages. The first page begins with the allocator's header, so start at the next page.
-      let page = Int(sysconf(Int32(_SC_PAGESIZE)))
-      let start = (UInt(bitPattern: memory) + UInt(page) - 1) & ~(UInt(page) - 1)
-      madvise(UnsafeMutableRawPointer(bitPattern: start), size - page, MADV_NOHUGEPAGE)
+      let start = (UInt(bitPattern: memory) + UInt(pageSize) - 1) & ~(UInt(pageSize) - 1)
+      madvise(UnsafeMutableRawPointer(bitPattern: start), size - pageSize, MADV_NOHUGEPAGE)
     }
     return memory.bindMemory(to: Element.self, capacity: capacity)
   }

@@ -52,15 +52,14 @@ struct BlockTable: BitwiseCopyable {
         slots: Self.allocate(capacity), mask: capacity - 1, shift: UInt64(64 - capacity.trailingZeroBitCount)))
     self.header = header
     owner.own {
-      TableMemory.deallocate(header.pointee.slots)
+      TableMemory.deallocatePart(header.pointee.slots, capacity: header.pointee.mask + 1)
       header.deallocate()
     }
   }
 
   private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Slot> {
-    let slots = TableMemory.allocate(Slot.self, capacity: capacity)
-    slots.initialize(repeating: Slot(part: 0, place: 0), count: capacity)
-    return slots
+    // Zeros are empty slots.
+    TableMemory.allocatePart(Slot.self, capacity: capacity)
   }
 
   @inline(__always)
@@ -223,12 +222,13 @@ struct BlockTable: BitwiseCopyable {
   /// after the longest one. Linear in the size of the table.
   func removeAll() {
     let old = header.pointee.slots
+    let oldCapacity = header.pointee.mask + 1
     for index in 0...header.pointee.mask where old[index].place != 0 { free(old[index].place) }
     header.pointee.slots = Self.allocate(Self.minCapacity)
     header.pointee.mask = Self.minCapacity - 1
     header.pointee.shift = UInt64(64 - Self.minCapacity.trailingZeroBitCount)
     header.pointee.count = 0
-    TableMemory.deallocate(old)
+    TableMemory.deallocatePart(old, capacity: oldCapacity)
   }
 
   private static var minCapacity: Int { 16 }
@@ -246,7 +246,7 @@ struct BlockTable: BitwiseCopyable {
       while slots[slot].place != 0 { slot = (slot + 1) & header.pointee.mask }
       slots[slot] = old[index]
     }
-    TableMemory.deallocate(old)
+    TableMemory.deallocatePart(old, capacity: oldCapacity)
   }
 
   /// Calls `body` with every live block, in no particular order.

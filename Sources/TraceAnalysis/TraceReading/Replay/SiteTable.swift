@@ -40,13 +40,13 @@ struct SiteTable: BitwiseCopyable {
     self.header = header
     keys = RowTable(blank: SiteKey(operation: Operation(rawValue: 0), stack: .empty, type: 0), ownedBy: owner)
     owner.own {
-      TableMemory.deallocate(header.pointee.slots)
+      TableMemory.deallocatePart(header.pointee.slots, capacity: header.pointee.mask + 1)
       header.deallocate()
     }
   }
 
   private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<UInt32> {
-    let slots = TableMemory.allocate(UInt32.self, capacity: capacity)
+    let slots = TableMemory.allocatePart(UInt32.self, capacity: capacity)
     slots.initialize(repeating: .max, count: capacity)
     return slots
   }
@@ -142,7 +142,7 @@ struct SiteTable: BitwiseCopyable {
 
   private func grow() {
     let capacity = 2 * (header.pointee.mask + 1)
-    TableMemory.deallocate(header.pointee.slots)
+    TableMemory.deallocatePart(header.pointee.slots, capacity: header.pointee.mask + 1)
     (header.pointee.slots, header.pointee.mask) = (Self.allocate(capacity), capacity - 1)
     for number in 0..<UInt32(keys.count) { place(number) }
   }
