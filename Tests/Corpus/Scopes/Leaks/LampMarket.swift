@@ -1,5 +1,5 @@
 // A market keeps each offer in a table by number and in a shelf by price. A sale removes the offer from both. A
-// withdrawal forgets the table. The last day sells what is left, so offers of any age end.
+// withdrawal forgets the table. The last day sells the other offers, so offers of any age end.
 
 private final class LampOffer {
   let number: Int
@@ -54,7 +54,7 @@ enum LampMarketOffers: FaultyProgram {
     trade(days)
   }
 
-  /// Of 20 offers, 8 are cheap and sold. Of the dear ones, 8 are withdrawn, and 4 stay until the last day.
+  /// Makes 20 offers. Eight are cheap and sold, eight are withdrawn, and four stay until the last day.
   @inline(never) private static func trade(_ day: Int) {
     for index in 0..<20 {
       let number = day * 20 + index

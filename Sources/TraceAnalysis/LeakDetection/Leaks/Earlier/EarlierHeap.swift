@@ -15,7 +15,7 @@ package final class EarlierHeap {
   let teardown: Teardown
   /// The image at exit. It has the metadata of types, which the layouts of classes need.
   let exit: TraceSnapshot
-  /// The moment of the heap. It stands for a heap image.
+  /// The moment of the heap, in the form of a heap image without words.
   package let snapshot: TraceSnapshot
   private let reader: TraceReader
   /// The sites of the objects that ended.

@@ -308,7 +308,7 @@ struct GrownCollections {
   }
 
   /// Returns the number of live objects that the last quarter of a period added, for all objects from the elements'
-  /// allocation sites. A program may make all elements of a collection anew, again and again. At a moment in between,
+  /// allocation sites. A program may replace all elements of a collection again and again. At a moment in between,
   /// there are none, so the median of the third quarter counts as well.
   private func lateGrowth(of elements: Set<NodeID>, from start: UInt64, to end: UInt64) -> Int {
     let places = Set(elements.map { graph.heap[BlockID($0)].site.rawValue })
