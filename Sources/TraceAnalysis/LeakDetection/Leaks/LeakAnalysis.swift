@@ -31,7 +31,7 @@ package final class LeakAnalysis {
   /// Nil if no retains and releases were recorded.
   private lazy var partings: FamilyPartings? = {
     guard !reader.header.lacksHistory, reader.header.referenceCounting != .off else { return nil }
-    return FamilyPartings(in: reader, until: model.snapshot.time)
+    return FamilyPartings(graph, model.trace.sites, in: reader, until: model.snapshot.time)
   }()
 
   package var model: HeapModel { verdicts.model }

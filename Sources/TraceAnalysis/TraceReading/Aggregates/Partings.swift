@@ -1,6 +1,6 @@
 // Finds when owners let objects go, and how long the objects lived on.
 
-/// Finds the *parting* of each object of some groups: the moment when an owner that had the object for long let it go,
+/// Finds the *parting* of each object of some sites: the moment when an owner that had the object for long let it go,
 /// while other owners kept it.
 ///
 /// Two collections may have one object. Code that is done with the object removes it from both. If it removes the object
@@ -10,10 +10,10 @@
 /// were more for a long time. Short uses take a reference and give it back, so they are no owners. A *lone life* is a time with at
 /// most this number of references: after a parting until a new owner or the end, or before the first such owner.
 ///
-/// Memory: about 150 bytes for each object of the groups that is live, and 24 bytes for each that parted. An event takes
-/// constant expected time.
+/// Memory: about 150 bytes for each object of the chosen sites that is live, and for each site. An event takes constant
+/// expected time.
 package struct Partings: ReplayObserver {
-  /// A number of events of the group, and ticks.
+  /// A number of events of the chosen sites, and ticks.
   package struct Moment: Hashable, Sendable, BitwiseCopyable {
     package var work: UInt32 = 0
     package var time: UInt64 = 0
@@ -25,7 +25,7 @@ package struct Partings: ReplayObserver {
 
   /// The parting of one object.
   package struct Parting: Hashable, Sendable, BitwiseCopyable {
-    /// The moment of the parting, since the group's first event.
+    /// The moment of the parting, since the first event of the chosen sites.
     package var moment: Moment
     /// The span from the parting to the object's end, or to the end of the trace.
     package var after: Moment
@@ -33,21 +33,50 @@ package struct Partings: ReplayObserver {
     package var age: UInt64
   }
 
-  /// The partings of one group.
+  /// The objects that parted at one level, and have ended.
+  package struct Ended: Hashable, Sendable, BitwiseCopyable {
+    package fileprivate(set) var count: UInt64 = 0
+    /// The work before the last parting, and before the last but one.
+    package fileprivate(set) var last: UInt32 = 0
+    package fileprivate(set) var lastButOne: UInt32 = 0
+
+    fileprivate mutating func add(_ parting: UInt32) {
+      if parting > last { (last, lastButOne) = (parting, last) } else { lastButOne = max(lastButOne, parting) }
+    }
+  }
+
+  /// The partings of some sites together.
   package struct Result: Sendable {
-    /// By level: the partings of objects that have ended, in the order of their ends.
-    package fileprivate(set) var ended: [Int: [Parting]] = [:]
+    /// By level, from level 1.
+    package fileprivate(set) var ended = [Ended](repeating: Ended(), count: levels)
     /// By level: the longest lone life of an object, in work and in time. Lone lives that go on do not count.
-    package fileprivate(set) var lone: [Int: Moment] = [:]
+    package fileprivate(set) var lone = [Moment](repeating: Moment(), count: levels)
     /// By block, with the block's last level: the partings of blocks that are live.
     package fileprivate(set) var live: [BlockIdentity: (level: Int, parting: Parting)] = [:]
+
+    package init() {}
+
+    package static func += (a: inout Self, b: Self) {
+      for index in a.ended.indices {
+        a.ended[index].count += b.ended[index].count
+        a.ended[index].add(b.ended[index].last)
+        a.ended[index].add(b.ended[index].lastButOne)
+        a.note(b.lone[index], at: index + 1)
+      }
+      a.live.merge(b.live) { first, _ in first }
+    }
+
+    fileprivate mutating func note(_ lone: Moment, at level: Int) {
+      let known = self.lone[level - 1]
+      self.lone[level - 1] = Moment(work: max(known.work, lone.work), time: max(known.time, lone.time))
+    }
   }
 
   /// One level of a live object.
   private struct Level: BitwiseCopyable {
     /// The moment when the references became more than this number.
     var since = Moment()
-    /// The longest span with more references, in events of the group.
+    /// The longest span with more references, in events of the chosen sites.
     var longest: UInt32 = 0
     /// The end of the last long span with more references.
     var end = Moment()
@@ -89,7 +118,7 @@ package struct Partings: ReplayObserver {
   private struct Member: BitwiseCopyable {
     var identity: BlockIdentity
     var birth: Moment
-    var group: Int32
+    var site: Int32
     var count: Int64
     var levels = (Level(), Level(), Level())
 
@@ -129,112 +158,98 @@ package struct Partings: ReplayObserver {
   }
 
   /// The highest level. Few objects have more owners than this.
-  private static let levels = 3
+  package static let levels = 3
   /// A span with more references is a short use if it lasts less than this part of the longest one.
   private static let shortUse: UInt64 = 8
   /// An owner must have an object for at least this part of its life before the parting.
   private static let minOwned: UInt64 = 4
 
-  private let groupOfSite: [Int32]
+  /// By site: its index in `results`; -1 if the site is not chosen.
+  private let chosen: [Int32]
+  private let sites: [SiteID]
   private let endTime: UInt64
-  private var clocks: [UInt32]
+  private var now = Moment()
   private var members: [UInt64: Member] = [:]
   private var results: [Result]
-  private var now: UInt64 = 0
   private let limit: Int
   /// Whether there were more live objects than `limit`. Then there is no result.
   private var isOverLimit = false
 
-  /// - Parameter groups: the sites of each group. No site is in two groups.
   /// - Parameter endTime: ticks. Later events are ignored.
   /// - Parameter limit: the maximum number of live objects.
-  package init(_ groups: [[SiteID]], until endTime: UInt64, limit: Int) {
-    var groupOfSite: [Int32] = []
-    for (group, sites) in groups.enumerated() {
-      for site in sites.map({ Int($0.rawValue) }) {
-        while groupOfSite.count <= site { groupOfSite.append(-1) }
-        groupOfSite[site] = Int32(group)
-      }
-    }
-    (self.groupOfSite, self.endTime, self.limit) = (groupOfSite, endTime, limit)
-    clocks = Array(repeating: 0, count: groups.count)
-    results = groups.map { _ in Result() }
+  package init(_ sites: [SiteID], until endTime: UInt64, limit: Int) {
+    var chosen = [Int32](repeating: -1, count: sites.map { Int($0.rawValue) + 1 }.max() ?? 0)
+    for (index, site) in sites.enumerated() { chosen[Int(site.rawValue)] = Int32(index) }
+    (self.chosen, self.sites, self.endTime, self.limit) = (chosen, sites, endTime, limit)
+    results = sites.map { _ in Result() }
   }
 
-  /// Returns the partings of each group; nil if the limits of `reader` do not allow a pass over the events, or if more
-  /// than `limit` objects are live at one time. Takes one pass over the events.
-  package static func collect(_ groups: [[SiteID]], until endTime: UInt64, limit: Int, in reader: TraceReader)
-    -> [Result]?
+  /// Returns the partings by site; nil if the limits of `reader` do not allow a pass over the events, or if more than
+  /// `limit` objects are live at one time. Takes one pass over the events.
+  package static func collect(_ sites: [SiteID], until endTime: UInt64, limit: Int, in reader: TraceReader)
+    -> [SiteID: Result]?
   {
-    var replayer = Replayer(Partings(groups, until: endTime, limit: limit), for: reader)
+    var replayer = Replayer(Partings(sites, until: endTime, limit: limit), for: reader)
     guard reader.replay(into: &replayer, stacks: .allocations) else { return nil }
     return replayer.observer.finish()
   }
 
   /// Returns the result. Call once, after the last event.
-  package mutating func finish() -> [Result]? {
+  package mutating func finish() -> [SiteID: Result]? {
     guard !isOverLimit else { return nil }
     for (_, member) in members {
-      let now = Moment(work: clocks[Int(member.group)], time: self.now)
-      for level in 1...Self.levels {
-        note(member, at: level, now, hasEnded: false)
-      }
+      for level in 1...Self.levels { note(member, at: level, hasEnded: false) }
       let level = Int(clamping: member.count)
       guard let parting = member.parting(at: level, until: now) else { continue }
-      results[Int(member.group)].live[member.identity] = (level, parting)
+      results[Int(member.site)].live[member.identity] = (level, parting)
     }
     members = [:]
-    return results
+    return Dictionary(zip(sites, results)) { first, _ in first }
   }
 
   @inline(__always)
-  private mutating func tick(_ group: Int32, _ event: TraceEvent) -> Moment {
-    clocks[Int(group)] &+= 1
-    now = event.time
-    return Moment(work: clocks[Int(group)], time: event.time)
+  private func index(of block: LiveBlock, _ event: TraceEvent) -> Int32? {
+    let site = Int(block.site.rawValue)
+    guard site < chosen.count, chosen[site] >= 0, event.time <= endTime else { return nil }
+    return chosen[site]
   }
 
+  @inline(__always)
+  private mutating func tick(_ event: TraceEvent) { now = Moment(work: now.work &+ 1, time: event.time) }
+
   package mutating func blockAllocated(_ block: LiveBlock, by event: TraceEvent) {
-    let site = Int(block.site.rawValue)
-    guard site < groupOfSite.count, groupOfSite[site] >= 0, event.time <= endTime, !isOverLimit else { return }
-    let moment = tick(groupOfSite[site], event)
+    guard let site = index(of: block, event), !isOverLimit else { return }
+    tick(event)
     members[block.address] = Member(
-      identity: block.identity, birth: moment, group: groupOfSite[site], count: HistoryEvent(event).change)
+      identity: block.identity, birth: now, site: site, count: HistoryEvent(event).change)
     isOverLimit = members.count > limit
   }
 
   package mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {
-    let site = Int(block.site.rawValue)
-    guard site < groupOfSite.count, groupOfSite[site] >= 0, event.time <= endTime,
-      let place = members.index(forKey: block.address)
-    else { return }
+    guard index(of: block, event) != nil, let place = members.index(forKey: block.address) else { return }
     let change = HistoryEvent(event).change
-    let moment = tick(groupOfSite[site], event)
+    tick(event)
     guard change != 0 else { return }
     let age = UInt64(block.lastUse) * LiveBlock.useUnit
     let count = members.values[place].count &+ change
-    members.values[place].change(to: count, at: moment, age: age - min(age, block.ordinal))
+    members.values[place].change(to: count, at: now, age: age - min(age, block.ordinal))
   }
 
   package mutating func blockFreed(_ block: LiveBlock, by event: TraceEvent) {
-    let site = Int(block.site.rawValue)
-    guard site < groupOfSite.count, groupOfSite[site] >= 0, event.time <= endTime,
-      let member = members.removeValue(forKey: block.address)
-    else { return }
-    let moment = tick(member.group, event)
+    guard index(of: block, event) != nil, let member = members.removeValue(forKey: block.address) else { return }
+    tick(event)
     for level in 1...Self.levels {
-      if let parting = member.parting(at: level, until: moment) {
-        results[Int(member.group)].ended[level, default: []].append(parting)
+      if let parting = member.parting(at: level, until: now) {
+        results[Int(member.site)].ended[level - 1].count += 1
+        results[Int(member.site)].ended[level - 1].add(parting.moment.work)
       }
-      note(member, at: level, moment, hasEnded: true)
+      note(member, at: level, hasEnded: true)
     }
   }
 
-  private mutating func note(_ member: Member, at level: Int, _ now: Moment, hasEnded: Bool) {
+  private mutating func note(_ member: Member, at level: Int, hasEnded: Bool) {
     guard let lone = member[level]?.lone(since: member.birth, until: now, hasEnded: hasEnded) else { return }
-    let known = results[Int(member.group)].lone[level] ?? Moment()
-    results[Int(member.group)].lone[level] = Moment(
-      work: max(known.work, lone.work), time: max(known.time, lone.time))
+    results[Int(member.site)].note(lone, at: level)
   }
 
   package mutating func blockRestored(_ block: LiveBlock, by event: TraceEvent) {}

@@ -4,36 +4,53 @@ import HeapAnalysis
 import TraceReading
 import TraceSymbolication
 
-/// Finds the partings of families: see `Partings`. A question may take one pass over the events, for all families that
-/// may be asked about. For one thread at a time.
+/// Finds the partings of families: see `Partings`. The first question takes one pass over the events. For one thread at a
+/// time.
 final class FamilyPartings {
+  private let graph: ObjectGraph
+  private let sites: AllocationSites
   private let reader: TraceReader
   private let until: UInt64
-  private var wanted: [[UInt32]] = []
-  private var known: [[UInt32]: Partings.Result] = [:]
-  private var passes = 0
+  private let rules: SurvivorRules
 
-  /// Maximum number of live objects in one pass, and of passes.
-  private static let objectLimit = 100_000
-  private static let passLimit = 3
+  /// Maximum number of live objects.
+  private static let objectLimit = 1_000_000
 
   /// - Parameter until: the time of the image, in ticks.
-  init(in reader: TraceReader, until: UInt64) { (self.reader, self.until) = (reader, until) }
+  init(
+    _ graph: ObjectGraph, _ sites: AllocationSites, in reader: TraceReader, until: UInt64,
+    rules: SurvivorRules = .standard
+  ) {
+    (self.graph, self.sites, self.reader, self.until, self.rules) = (graph, sites, reader, until, rules)
+  }
 
-  /// Chooses the families of the next pass, by their sites. No site is in two families.
-  func mayBeAsked(about families: [[UInt32]]) { wanted = families }
-
-  /// Returns the partings of a family with these sites. Nil if there were too many passes or objects, or if the limits
-  /// of the trace's reader allow no further pass. One pass over the events if the family is new.
+  /// Returns the partings of a family with these sites. Nil if there were too many objects, or if the limits of the
+  /// trace's reader allow no pass over the events.
   func partings(of sites: [UInt32]) -> Partings.Result? {
-    if known[sites] == nil, passes < Self.passLimit {
-      passes += 1
-      let families = wanted.contains(sites) ? wanted : [sites]
-      let results = Partings.collect(
-        families.map { $0.map(SiteID.init) }, until: until, limit: Self.objectLimit, in: reader)
-      for (sites, result) in zip(families, results ?? []) { known[sites] = result }
+    guard let bySite else { return nil }
+    return sites.reduce(into: Partings.Result()) { sum, site in
+      if let found = bySite[SiteID(site)] { sum += found }
     }
-    return known[sites]
+  }
+
+  private lazy var bySite: [SiteID: Partings.Result]? = {
+    let chosen = candidates()
+    return chosen.isEmpty ? [:] : Partings.collect(chosen, until: until, limit: Self.objectLimit, in: reader)
+  }()
+
+  /// Returns the sites of the program's types that may have a family with partings.
+  private func candidates() -> [SiteID] {
+    var types: [UInt32: (survivors: Int, deaths: UInt64, sites: [SiteID])] = [:]
+    for node in 0..<NodeID(graph.blockCount) {
+      let type = graph.type(of: node)
+      guard type.kind == .object, !type.module.isEmpty, !SystemCode.isSystemModule(type.module) else { continue }
+      types[sites[Int(graph.heap[BlockID(node)].site.rawValue)].type, default: (0, 0, [])].survivors += 1
+    }
+    for site in sites where types[site.type]?.survivors ?? 0 >= rules.minOutlived {
+      types[site.type]!.deaths += site.deaths
+      types[site.type]!.sites.append(site.number)
+    }
+    return types.values.flatMap { $0.deaths >= rules.minEnded ? $0.sites : [] }.sorted()
   }
 }
 
@@ -51,9 +68,8 @@ extension SurvivorFinder {
   func leftBehind(_ family: Family) -> Suspicion? {
     guard mayBeLeftBehind(family), let found = partings?.partings(of: family.sites) else { return nil }
     var best: (nodes: [NodeID], evidence: Evidence, ended: Int)?
-    for (level, ended) in found.ended.sorted(by: { $0.key < $1.key }) where UInt64(ended.count) >= rules.minEnded {
-      let lone = found.lone[level] ?? Partings.Moment()
-      let moments = ended.map(\.moment.work).sorted()
+    for level in 1...Partings.levels where found.ended[level - 1].count >= rules.minEnded {
+      let (ended, lone) = (found.ended[level - 1], found.lone[level - 1])
       var candidates: [(node: NodeID, parting: Partings.Parting)] = []
       for node in family.survivors {
         guard let (last, parting) = found.live[block(node).identity], last == level else { continue }
@@ -61,17 +77,16 @@ extension SurvivorFinder {
       }
       let left = candidates.filter { node, parting in
         let (work, time) = (Double(parting.after.work), Double(parting.after.time))
-        let later = moments.count - moments.partitioningIndex { $0 > parting.moment.work }
         return work > rules.ageFactor * Double(lone.work)
           && (time > rules.ageFactor * Double(lone.time) || work > rules.workAloneFactor * Double(lone.work))
-          && Double(later) >= rules.minYoungerEnded && !isInUse(node, beyond: parting.age, in: family)
+          && ended.lastButOne > parting.moment.work && !isInUse(node, beyond: parting.age, in: family)
       }
       guard left.count >= rules.minOutlived, left.count > best?.nodes.count ?? 0 else { continue }
       let ages = left.map { Double($0.parting.after.work) }.sorted()
       best = (
         left.map(\.node),
         Evidence(rules, leftBehind: left.map(\.node), ratio: ages[ages.count / 2] / Double(max(1, lone.work))),
-        ended.count
+        Int(clamping: ended.count)
       )
     }
     guard let best else { return nil }
@@ -97,17 +112,5 @@ extension SurvivorFinder {
     let sample = someOf(nodes)
     let places = LettingGo.places(lettingGo?.releases(of: sample).map(\.release) ?? [])
     return places.first.flatMap { $0.releases * 2 > sample.count && $0.place.line != nil ? $0.place : nil }
-  }
-}
-
-extension [UInt32] {
-  /// Returns the first index whose element satisfies a condition that all later elements satisfy as well. O(log count).
-  fileprivate func partitioningIndex(where condition: (UInt32) -> Bool) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if condition(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 }

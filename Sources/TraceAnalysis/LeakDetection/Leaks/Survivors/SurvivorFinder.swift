@@ -123,7 +123,6 @@ struct SurvivorFinder {
           objectUses.mayBeAsked(about: family.survivors)
         }
       }
-      partings?.mayBeAsked(about: families.filter(mayBeLeftBehind).map(\.sites))
       for family in families {
         guard let first = family.survivors.first, !ofProgram || isProgramObject(first),
           var suspicion = judgement(family)
