@@ -37,6 +37,7 @@ import Testing
       return live.count - 1
     }
 
+    func retain(_ object: Int) { search.referencesChanged(live[object], by: event(.retain, 5)) }
     func release(_ object: Int, at depth: UInt32 = 5) {
       search.referencesChanged(live[object], by: event(.release, depth))
     }
@@ -89,6 +90,22 @@ import Testing
     let found = try #require(process.result)
     #expect(found.peak == 2 && found.rest == 1 && found.ends.count == 1)
     #expect(process.end(early) == nil && process.end(late[0]) != nil)
+  }
+
+  /// A program reads its objects once it has made all of them.
+  @Test func peakLastsUntilTheFirstEnd() throws {
+    let process = Process()
+    let objects = [process.make(isChosen: true), process.make(isChosen: true)]
+    let other = process.make()
+    process.retain(objects[0])
+    process.free(other)
+    process.release(objects[0])
+    let last = process.now
+    process.release(objects[0])
+    process.free(objects[0])
+    process.retain(objects[1])
+    let found = try #require(process.result)
+    #expect(found.time == last && found.ends.count == 1)
   }
 
   /// Ends at the time of the peak come after it, so the moment is earlier.

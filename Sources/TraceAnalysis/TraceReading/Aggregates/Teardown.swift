@@ -1,6 +1,6 @@
 // Finds out what freed the objects that a program gave up shortly before its end.
 
-/// The ends of blocks after the *peak*: the last moment when most of the chosen objects were live.
+/// The ends of blocks after the *peak*: the last moment when as many of the chosen objects were live as at any time.
 ///
 /// Many programs keep their objects in a local variable of a function. When the function returns, all of them end, so a
 /// heap image at exit shows none. The events still show which objects were live at the peak, and which object's end
@@ -51,6 +51,8 @@ package struct TeardownSearch: ReplayObserver {
   private var births: UInt64 = 0
   private var birthsAtPeak: UInt64 = 0
   private var found = Teardown(time: 0, share: 0, peak: 0, rest: 0, ends: [:])
+  /// Whether a chosen object has ended since the peak.
+  private var hasEnded = false
   /// Whether a chosen object ended at the time of the peak. A thread reads the clock only now and then.
   private var isTimeShared = false
   private var isOverLimit = false
@@ -97,22 +99,32 @@ package struct TeardownSearch: ReplayObserver {
       counts[block.address] = 1
       isOverLimit = counts.count > limit
     }
-    guard isChosen(block) else { return }
-    live += 1
-    if live >= found.peak {
-      found.peak = live
-      (found.time, birthsAtPeak, isTimeShared) = (event.time, births, false)
-      // Without its capacity, so that clearing takes time in proportion to the ends.
-      if !found.ends.isEmpty { found.ends = [:] }
+    if isChosen(block) {
+      live += 1
+      if live >= found.peak { (found.peak, hasEnded) = (live, false) }
     }
+    goOn(event)
+  }
+
+  /// Moves the moment of the heap to an event if all chosen objects of the peak are live and no end is in progress. After
+  /// the last of them was made, the program may read all of them.
+  @inline(__always)
+  private mutating func goOn(_ event: TraceEvent) {
+    guard !hasEnded, found.peak > 0, dying[event.thread]?.isEmpty ?? true else { return }
+    (found.time, birthsAtPeak, isTimeShared) = (event.time, births, false)
+    // Without its capacity, so that clearing takes time in proportion to the ends.
+    if !found.ends.isEmpty { found.ends = [:] }
   }
 
   package mutating func referencesChanged(_ block: LiveBlock, by event: TraceEvent) {
     guard event.time <= endTime, let place = counts.index(forKey: block.address) else { return }
     let count = Int64(counts.values[place]) &+ HistoryEvent(event).change
     counts.values[place] = Int32(clamping: count)
-    guard count <= 0, event.operation.effect == .release else { return }
     leave(event)
+    guard count <= 0, event.operation.effect == .release else {
+      goOn(event)
+      return
+    }
     dying[event.thread, default: []].append(Dying(address: block.address, depth: event.depth, stack: event.stack))
   }
 
@@ -133,6 +145,7 @@ package struct TeardownSearch: ReplayObserver {
     }
     if isChosen(block) {
       live -= 1
+      hasEnded = true
       if event.time == found.time { isTimeShared = true }
     }
     guard found.peak > 0 else { return }
