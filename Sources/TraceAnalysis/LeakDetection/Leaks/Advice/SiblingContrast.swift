@@ -47,30 +47,47 @@ struct SiblingContrast {
   init(frames: @escaping (StackID) -> [SourceFrame]) { self.frames = frames }
 
   /// Returns the line that releases the objects; nil if no line distinguishes freed objects from survivors. Linear in
-  /// the steps of the shapes, and in the frames of their stacks.
+  /// the steps of the shapes, and in the frames of the distinct stacks of each shape.
   func passage(_ shapes: [(shape: RetainHistory.Shape, blocks: UInt64, isFreed: Bool)]) -> Passage? {
     let freed = shapes.reduce(UInt64(0)) { $1.isFreed ? $0 &+ $1.blocks : $0 }
     let live = shapes.reduce(UInt64(0)) { $1.isFreed ? $0 : $0 &+ $1.blocks }
     guard freed >= Self.minFreed, live > 0 else { return nil }
-    var stacks: Set<StackID> = []
-    for entry in shapes { stacks.formUnion(entry.shape.steps.dropFirst().map(\.stack)) }
-    guard stacks.count <= Self.stackLimit else { return nil }
-    var lines: [StackID: [(line: Line, place: SourceFrame)]] = [:]
-    for stack in stacks { lines[stack] = Self.lines(of: frames(stack)) }
-    var tallies: [Line: Tally] = [:]
+    var stacks: [StackID: Int] = [:]
     for entry in shapes {
-      var seen: Set<Line> = []
-      for (position, step) in entry.shape.steps.enumerated().dropFirst() {
-        for (distance, found) in (lines[step.stack] ?? []).enumerated() {
-          var tally = tallies[found.line] ?? Tally(place: found.place)
-          if seen.insert(found.line).inserted {
-            if entry.isFreed { tally.freed &+= entry.blocks } else { tally.live &+= entry.blocks }
+      for step in entry.shape.steps.dropFirst() where stacks[step.stack] == nil { stacks[step.stack] = stacks.count }
+      guard stacks.count <= Self.stackLimit else { return nil }
+    }
+    // Lines and stacks have numbers: a family may have a million steps on deep stacks.
+    var numbers: [Line: Int] = [:]
+    var tallies: [(line: Line, tally: Tally)] = []
+    var lines = [[Int]](repeating: [], count: stacks.count)
+    for (stack, index) in stacks.sorted(by: { $0.value < $1.value }) {
+      lines[index] = Self.lines(of: frames(stack)).map { line, place in
+        if let known = numbers[line] { return known }
+        numbers[line] = tallies.count
+        tallies.append((line, Tally(place: place)))
+        return tallies.count - 1
+      }
+    }
+    var seen = [Int](repeating: -1, count: tallies.count)
+    var visited = [Int](repeating: -1, count: stacks.count)
+    for (number, entry) in shapes.enumerated() {
+      // The last event with a stack decides, so the events are read backwards, and each stack once.
+      for (position, step) in entry.shape.steps.enumerated().dropFirst().reversed() {
+        guard let stack = stacks[step.stack], visited[stack] != number else { continue }
+        visited[stack] = number
+        for (distance, line) in lines[stack].enumerated() {
+          if seen[line] != number {
+            seen[line] = number
+            if entry.isFreed {
+              tallies[line].tally.freed &+= entry.blocks
+            } else {
+              tallies[line].tally.live &+= entry.blocks
+            }
           }
-          if entry.isFreed {
-            tally.distance = min(tally.distance, distance)
-            tally.position = max(tally.position, position)
-          }
-          tallies[found.line] = tally
+          guard entry.isFreed else { continue }
+          tallies[line].tally.distance = min(tallies[line].tally.distance, distance)
+          tallies[line].tally.position = max(tallies[line].tally.position, position)
         }
       }
     }
@@ -79,11 +96,11 @@ struct SiblingContrast {
         && Double(tally.live) <= Self.maxShareOfSurvivors * Double(live)
     }
     let best = telling.min { a, b in
-      let (first, second) = (a.value, b.value)
-      return (second.freed, first.distance, second.position, a.key.file, a.key.line, a.key.function)
-        < (first.freed, second.distance, first.position, b.key.file, b.key.line, b.key.function)
+      let (first, second) = (a.tally, b.tally)
+      return (second.freed, first.distance, second.position, a.line.file, a.line.line, a.line.function)
+        < (first.freed, second.distance, first.position, b.line.file, b.line.line, b.line.function)
     }
-    return best.map { Passage(place: $0.value.place, passed: $0.value.freed, freed: freed) }
+    return best.map { Passage(place: $0.tally.place, passed: $0.tally.freed, freed: freed) }
   }
 
   /// Returns the program's lines on a stack, innermost first. Leaves out lines of a `deinit`: they run because the

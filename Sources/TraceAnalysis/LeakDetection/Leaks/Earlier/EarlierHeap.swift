@@ -27,7 +27,7 @@ package final class EarlierHeap {
   /// and freed at its end.
   private static let minObjects: UInt64 = 16
   /// The minimum share of these objects, among those that were live before the end.
-  private static let minShare = 0.1
+  private static let minShare = 0.2
   /// The minimum share of all blocks that the process must have made before the peak. After an earlier peak, the number
   /// of objects fell while the program worked.
   private static let minPeak = 0.75
