@@ -108,6 +108,20 @@ import Testing
     #expect(found.time == last && found.ends.count == 1)
   }
 
+  /// The first half of the births has the peak of the first piece of work.
+  @Test func earlierPeakIsThatOfTheFirstHalf() throws {
+    let process = Process()
+    for _ in 0..<2 {
+      let objects = (0..<40).map { _ in process.make(isChosen: true) }
+      for object in objects { process.free(object) }
+    }
+    let found = try #require(process.result)
+    #expect(found.peak == 40 && found.earlierPeak == 40)
+    let growing = Process()
+    for _ in 0..<80 { _ = growing.make(isChosen: true) }
+    #expect(try (40...56).contains(#require(growing.result).earlierPeak))
+  }
+
   /// Ends at the time of the peak come after it, so the moment is earlier.
   @Test func momentIsBeforeAllEnds() throws {
     let process = Process(step: 0)

@@ -24,6 +24,8 @@ package struct Teardown: Sendable {
   /// The chosen objects that were live at the peak, and at the end of the trace.
   package var peak: Int
   package var rest: Int
+  /// The most chosen objects that were live in the first half of the births up to the peak.
+  package var earlierPeak: Int
   package var ends: [BlockIdentity: End]
 }
 
@@ -50,7 +52,13 @@ package struct TeardownSearch: ReplayObserver {
   /// The number of blocks that were made, until now and until the peak.
   private var births: UInt64 = 0
   private var birthsAtPeak: UInt64 = 0
-  private var found = Teardown(time: 0, share: 0, peak: 0, rest: 0, ends: [:])
+  private var found = Teardown(time: 0, share: 0, peak: 0, rest: 0, earlierPeak: 0, ends: [:])
+  /// The number of blocks that were made when the number of live chosen objects reached the peak.
+  private var birthsUntilPeak: UInt64 = 0
+  /// The most live chosen objects during each `width` births.
+  private var course = [Int](repeating: 0, count: courseLength)
+  private var width: UInt64 = 16
+  private static let courseLength = 64
   /// Whether a chosen object has ended since the peak.
   private var hasEnded = false
   /// Whether a chosen object ended at the time of the peak. A thread reads the clock only now and then.
@@ -82,6 +90,7 @@ package struct TeardownSearch: ReplayObserver {
     guard !isOverLimit else { return nil }
     var teardown = found
     teardown.rest = live
+    teardown.earlierPeak = course[...Int(birthsUntilPeak / 2 / width)].max() ?? 0
     teardown.share = Double(birthsAtPeak) / Double(max(1, births))
     if isTimeShared { teardown.time -= min(1, teardown.time) }
     return teardown
@@ -101,9 +110,20 @@ package struct TeardownSearch: ReplayObserver {
     }
     if isChosen(block) {
       live += 1
-      if live >= found.peak { (found.peak, hasEnded) = (live, false) }
+      note(live)
+      if live >= found.peak { (found.peak, birthsUntilPeak, hasEnded) = (live, births, false) }
     }
     goOn(event)
+  }
+
+  private mutating func note(_ live: Int) {
+    while births / width >= UInt64(Self.courseLength) {
+      for index in 0..<Self.courseLength / 2 { course[index] = max(course[2 * index], course[2 * index + 1]) }
+      for index in Self.courseLength / 2..<Self.courseLength { course[index] = 0 }
+      width *= 2
+    }
+    let index = Int(births / width)
+    course[index] = max(course[index], live)
   }
 
   /// Moves the moment of the heap to an event if all chosen objects of the peak are live and no end is in progress. After

@@ -73,8 +73,9 @@ struct SiblingContrast {
     var visited = [Int](repeating: -1, count: stacks.count)
     for (number, entry) in shapes.enumerated() {
       // The last event with a stack decides, so the events are read backwards, and each stack once.
-      for (position, step) in entry.shape.steps.enumerated().dropFirst().reversed() {
-        guard let stack = stacks[step.stack], visited[stack] != number else { continue }
+      let steps = entry.shape.steps
+      for position in stride(from: steps.count - 1, to: 0, by: -1) {
+        guard let stack = stacks[steps[position].stack], visited[stack] != number else { continue }
         visited[stack] = number
         for (distance, line) in lines[stack].enumerated() {
           if seen[line] != number {

@@ -56,7 +56,10 @@ package final class EarlierHeap {
       else { return nil }
       teardown = found
     }
-    guard teardown.time > reader.header.startTime, teardown.share >= Self.minPeak,
+    // Work that is done again and again makes as many objects each time.
+    let added = teardown.peak - min(teardown.peak, teardown.earlierPeak)
+    guard added >= Int(Self.minObjects), Double(added) >= Self.minShare * Double(teardown.peak),
+      teardown.time > reader.header.startTime, teardown.share >= Self.minPeak,
       Double(teardown.rest) <= Self.maxRest * Double(teardown.peak)
     else { return nil }
     (self.teardown, self.exit, self.reader, self.sites) = (teardown, exit, reader, sites)
