@@ -9,9 +9,12 @@ enum CorpusPackage {
 
   static let servers = directory + "/servers.json"
 
+  /// The servers, and the program that sends requests to them.
+  private static let serverProducts = ["audit-server", "session-server", "debug-server", "load"]
+
   /// Returns the directory of the products. Blocks until they are built.
   ///
-  /// `product`: the only product to build; nil for all.
+  /// `product`: the only product to build; nil for all servers.
   static func products(_ product: String? = nil, isOptimised: Bool = true) throws -> String {
     try BuildLock.withLock(for: cache) { try build(product, isOptimised: isOptimised) }
   }
@@ -22,10 +25,11 @@ enum CorpusPackage {
       "--configuration", isOptimised ? "release" : "debug", "--jobs", "2",
     ])
     command.timeLimit = 1500
-    let building = command.arguments + (product.map { ["--product", $0] } ?? [])
+    // A build of everything may include leaktrace, whose parser this package does not ask for.
+    let building = (product.map { [$0] } ?? serverProducts).map { command.arguments + ["--product", $0] }
     let printing = command.arguments + ["--show-bin-path"]
     var path = ""
-    for arguments in [building, printing] {
+    for arguments in building + [printing] {
       command.arguments = arguments
       let outcome = try command.run()
       guard outcome.end == .exit(0) else {
