@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-from . import corpus, rules
+from . import accuracy, corpus, rules
 from .corpus import ROOT
 from .finding import PROOF, Finding
 from .leaktrace import Leaktrace
@@ -188,6 +188,8 @@ def document(results, fitted):
         "",
         "The programs and expectations are in `Tests/Blind`. One half is *held back*: no rule was changed with these programs",
         "in view, and no points are fitted on them.",
+        "",
+        f"The results are of leaktrace {accuracy.version()}.",
         "",
         "## Results",
         "",

@@ -1,4 +1,4 @@
-// The layouts of classes alone.
+// The layouts of objects in a heap that was rebuilt from events.
 
 import CHeapScan
 import TraceReading

@@ -17,8 +17,7 @@ struct NamedFindings {
   func findings(in reader: TraceReader) -> (findings: [Finding], remark: String?) {
     let (groups, remark) = verdicts.groups(in: reader)
     let unreachable = FindingBuilder(verdicts.finder, groups: groups, naming: names).findings()
-    let survivors = SurvivorFindings(
-      verdicts, naming: names, lettingGo: lettingGo, objectUses: objectUses, partings: partings)
+    let survivors = survivors
     let stated = survivors.scopeFindings() + survivors.expectationFindings()
     // The program's own statement about an object takes precedence over a conclusion.
     let concluded = survivors.findings().filter { finding in
@@ -32,9 +31,11 @@ struct NamedFindings {
 
   /// Returns only suspicions, with advice.
   func suspicions(in reader: TraceReader) -> [Finding] {
-    let survivors = SurvivorFindings(
-      verdicts, naming: names, lettingGo: lettingGo, objectUses: objectUses, partings: partings)
-    return advised(FindingBuilder.sorted(survivors.findings()), in: reader)
+    advised(FindingBuilder.sorted(survivors.findings()), in: reader)
+  }
+
+  private var survivors: SurvivorFindings {
+    SurvivorFindings(verdicts, naming: names, lettingGo: lettingGo, objectUses: objectUses, partings: partings)
   }
 
   /// Adds advice to findings. Reads the events once more if they need retains.

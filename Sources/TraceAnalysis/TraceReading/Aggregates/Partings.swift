@@ -7,11 +7,11 @@
 /// from one only, the object lives on. The number of references shows both: it falls, and stays there.
 ///
 /// A *level* is a number of references. An object parts at a level when its references fall to this number, after they
-/// were more for a long time. Short uses take a reference and give it back, so they are no owners. A *lone life* is a time with at
-/// most this number of references: after a parting until a new owner or the end, or before the first such owner.
+/// were more for a long time. Short uses take a reference and give it back, so they are no owners. A *lone life* is a
+/// time with at most this number of references: after a parting until a new owner or the end, or before the first such
+/// owner.
 ///
-/// Memory: about 150 bytes for each object of the chosen sites that is live, and for each site. An event takes constant
-/// expected time.
+/// Memory: at most 800 bytes for each object of the chosen sites that is live. An event takes constant expected time.
 package struct Partings: ReplayObserver {
   /// A number of events of the chosen sites, and ticks.
   package struct Moment: Hashable, Sendable, BitwiseCopyable {

@@ -1,4 +1,4 @@
-// Finds out what freed the objects that a program gave up shortly before its end.
+// Finds the owners of objects that a program freed shortly before its end.
 
 /// The ends of blocks after the *peak*: the last moment when as many of the chosen objects were live as at any time.
 ///
@@ -33,7 +33,7 @@ package struct Teardown: Sendable {
 /// owner of a block is the object whose end was in progress when the block was freed. An end is in progress from the
 /// release that leaves no references to the free, in deeper frames of the stack than that release.
 ///
-/// Memory: 12 bytes for each live Swift object, and about 60 bytes for each block freed after the peak. An event takes
+/// Memory: at most 40 bytes for each live Swift object, and 140 bytes for each block freed after the peak. An event takes
 /// constant expected time.
 package struct TeardownSearch: ReplayObserver {
   private struct Dying: BitwiseCopyable {
@@ -116,6 +116,7 @@ package struct TeardownSearch: ReplayObserver {
     goOn(event)
   }
 
+  /// Adds a number of live chosen objects to the course. If the course is full, each two parts of it become one.
   private mutating func note(_ live: Int) {
     while births / width >= UInt64(Self.courseLength) {
       for index in 0..<Self.courseLength / 2 { course[index] = max(course[2 * index], course[2 * index + 1]) }

@@ -36,11 +36,11 @@ package final class EarlierHeap {
   /// The minimum share of the objects of one type that must have ended with an owner.
   private static let minOwned = 0.75
   /// Maximum number of objects.
-  private static let objectLimit = 4_000_000
+  private static let objectLimit = 1_000_000
 
   /// Returns nil if the program did not free a growing number of objects at its end. `allocations`: the sums up to
-  /// `exit`, an image at exit. `lastOrdinal`: the number of the process's events. Linear in the sites, and one pass over
-  /// the events if sites may qualify.
+  /// `exit`, an image at exit. `lastOrdinal`: the number of the process's events. Linear in the sites, and one or two
+  /// passes over the events if sites may qualify.
   package init?(_ reader: TraceReader, _ allocations: AllocationAnalysis, exit: TraceSnapshot, lastOrdinal: UInt64) {
     guard exit.reason == .exit, !reader.header.lacksHistory, reader.header.referenceCounting != .off,
       !allocations.definitions.process.isAttached

@@ -14,7 +14,7 @@ final class FamilyPartings {
   private let rules: SurvivorRules
 
   /// Maximum number of live objects.
-  private static let objectLimit = 1_000_000
+  private static let objectLimit = 200_000
 
   /// - Parameter until: the time of the image, in ticks.
   init(
@@ -55,34 +55,28 @@ final class FamilyPartings {
 }
 
 extension SurvivorFinder {
-  /// Returns whether the partings of a family may matter.
-  func mayBeLeftBehind(_ family: Family) -> Bool {
-    guard partings != nil, let first = family.survivors.first, isProgramObject(first) else { return false }
-    return family.survivors.count >= rules.minOutlived && family.lifetime.deaths >= rules.minEnded
-  }
-
   /// Returns a suspicion of survivors that one of their two owners let go, although siblings ended soon after that.
   ///
   /// For example, code that cancels an order removes it from a price list, but not from the table of orders. An order
   /// that is filled leaves both. The age of an object says nothing here: open orders may be as old.
   func leftBehind(_ family: Family) -> Suspicion? {
-    guard mayBeLeftBehind(family), let found = partings?.partings(of: family.sites) else { return nil }
+    guard let first = family.survivors.first, isProgramObject(first), family.survivors.count >= rules.minOutlived,
+      family.lifetime.deaths >= rules.minEnded, let found = partings?.partings(of: family.sites)
+    else { return nil }
     var best: (nodes: [NodeID], evidence: Evidence, ended: Int)?
     for level in 1...Partings.levels where found.ended[level - 1].count >= rules.minEnded {
       let (ended, lone) = (found.ended[level - 1], found.lone[level - 1])
-      var candidates: [(node: NodeID, parting: Partings.Parting)] = []
-      for node in family.survivors {
-        guard let (last, parting) = found.live[block(node).identity], last == level else { continue }
-        candidates.append((node, parting))
-      }
-      let left = candidates.filter { node, parting in
+      let left = family.survivors.compactMap { node -> (node: NodeID, work: Double)? in
+        guard let (last, parting) = found.live[block(node).identity], last == level else { return nil }
         let (work, time) = (Double(parting.after.work), Double(parting.after.time))
-        return work > rules.ageFactor * Double(lone.work)
+        let isAlone =
+          work > rules.ageFactor * Double(lone.work)
           && (time > rules.ageFactor * Double(lone.time) || work > rules.workAloneFactor * Double(lone.work))
-          && ended.lastButOne > parting.moment.work && !isInUse(node, beyond: parting.age, in: family)
+        return isAlone && ended.lastButOne > parting.moment.work && !isInUse(node, beyond: parting.age, in: family)
+          ? (node, work) : nil
       }
       guard left.count >= rules.minOutlived, left.count > best?.nodes.count ?? 0 else { continue }
-      let ages = left.map { Double($0.parting.after.work) }.sorted()
+      let ages = left.map(\.work).sorted()
       best = (
         left.map(\.node),
         Evidence(rules, leftBehind: left.map(\.node), ratio: ages[ages.count / 2] / Double(max(1, lone.work))),

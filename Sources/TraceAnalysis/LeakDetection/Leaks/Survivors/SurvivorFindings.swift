@@ -338,7 +338,9 @@ struct SurvivorFindings {
     }
     let places = RetainPlaces(model.trace.definitions, naming: naming.naming)
     let frames = stack.map { places.reportFrames(of: $0).frames.map(\.source) } ?? []
-    return Finding.CommonEnd(place: frames.first { $0.kind == .user }, owner: graph.type(of: first).name)
+    // The function that let go of the outermost object, and not a `deinit` on the way.
+    let place = frames.first { $0.kind == .user && !$0.function.hasSuffix("deinit") }
+    return Finding.CommonEnd(place: place, owner: graph.type(of: first).name)
   }
 
   /// Returns the root of a rebuilt heap: a variable of the function that let go of the first object.
