@@ -17,8 +17,8 @@ package enum SnapshotChoice {
   }
 
   /// If at most this share of all events follows a requested image, the program did little else than end after it. If
-  /// the signal that ended the program requested the image, the same share of the time also suffices, because releasing
-  /// state can take many events.
+  /// the signal that ended the program requested the image, the same share of the allocations also suffices, because
+  /// releasing state takes many events and few allocations.
   private static let maxRest = 0.1
 
   private static func requested(rightBefore last: TraceSnapshot, _ reader: TraceReader) -> TraceSnapshot? {
@@ -26,13 +26,22 @@ package enum SnapshotChoice {
       let requested = reader.snapshots.last(where: { $0.isWhole && $0.number < last.number }),
       requested.reason == .request, requested.isListed == last.isListed, reader.replays(blocks: 0) > 1
     else { return nil }
-    var (before, after) = (0.0, 0.0)
-    try? reader.forEachEvent { event in if event.time <= requested.time { before += 1 } else { after += 1 } }
-    if after <= maxRest * (before + after) { return requested }
-    guard requested.isOfEndingSignal, let end = reader.clock.seconds(at: last.time),
-      let moment = reader.clock.seconds(at: requested.time)
-    else { return nil }
-    return end - moment <= maxRest * end ? requested : nil
+    var (events, allocations) = (Rest(), Rest())
+    try? reader.forEachEvent { event in
+      let isAfter = event.time > requested.time
+      events.count(isAfter: isAfter)
+      if event.operation.isAllocation { allocations.count(isAfter: isAfter) }
+    }
+    return events.share <= maxRest || requested.isOfEndingSignal && allocations.share <= maxRest ? requested : nil
+  }
+
+  /// How much happened before and after a requested image.
+  private struct Rest {
+    private var before = 0.0, after = 0.0
+
+    mutating func count(isAfter: Bool) { if isAfter { after += 1 } else { before += 1 } }
+
+    var share: Double { after == 0 ? 0 : after / (before + after) }
   }
 
   /// Judges an image. Without a whole image, the report has the reason why leaks were not checked, and the next step.

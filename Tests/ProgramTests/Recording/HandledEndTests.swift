@@ -26,7 +26,7 @@ import TraceReading
 
   @Test(
     "A server that releases its state on exit is judged before the release",
-    arguments: ["handler", "source", "much-to-release"])
+    arguments: ["handler", "source", "long-close"])
   func closing(way: String) throws {
     let directory = try TemporaryDirectory()
     let trace = directory.path + "/t"

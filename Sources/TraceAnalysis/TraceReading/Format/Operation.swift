@@ -71,7 +71,9 @@ package struct Operation: RawRepresentable, Hashable, Sendable, BitwiseCopyable 
   }
 
   @inline(__always)
-  var isAllocation: Bool { rawValue &- Self.object.rawValue <= Self.operatorNew.rawValue - Self.object.rawValue }
+  package var isAllocation: Bool {
+    rawValue &- Self.object.rawValue <= Self.operatorNew.rawValue - Self.object.rawValue
+  }
 
   /// True for retains and releases, strong or unowned.
   @inline(__always)
