@@ -1,5 +1,5 @@
 """Programs that were written without sight of the tool, with expectations: how many of their leaks a report names, and
-how many findings it has about programs that work. Fits the points of the rules on half of them."""
+how many findings it has about programs that work. Fits the points of the rules on those in view."""
 
 import argparse
 import collections
@@ -157,9 +157,9 @@ HEADER = [
 
 
 def table(results):
-    """Rows by half, optimisation and kind."""
+    """Rows by view, optimisation and kind."""
     rows = [_row("all", results)]
-    for title, is_held_back in (("held back", True), ("the other half", False)):
+    for title, is_held_back in (("held back", True), ("in view", False)):
         rows.append(_row(title, [each for each in results if each.program.is_held_back == is_held_back]))
     for optimisation in OPTIMISATIONS:
         rows.append(_row(f"`{optimisation}`", [each for each in results if each.optimisation == optimisation]))
@@ -186,8 +186,8 @@ def document(results, fitted):
         "scripts/blind NAME…          # judges some, and prints what their reports list",
         "```",
         "",
-        "The programs and expectations are in `Tests/Blind`. One half is *held back*: no rule was changed with these programs",
-        "in view, and no points are fitted on them.",
+        "The programs and expectations are in `Tests/Blind`. Some are *held back*: no rule was changed with these programs in",
+        "view, and no points are fitted on them. When new programs are held back, some of the older ones come into view.",
         "",
         f"The results are of leaktrace {accuracy.version()}.",
         "",
@@ -199,7 +199,7 @@ def document(results, fitted):
         "",
         "## Runs with another result than expected",
         "",
-        "These are of the half that is not held back.",
+        "These are programs in view.",
         "",
         "| program | result | listed | expectation |",
         "| -- | -- | -- | -- |",
@@ -255,8 +255,8 @@ def parse():
         "--fit",
         metavar="STEPS",
         type=int,
-        help="keep the recordings, and change one of the rules' points at a time while the half that is not held back"
-        " gets better",
+        help="keep the recordings, and change one of the rules' points at a time while the result of the programs in"
+        " view gets better",
     )
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--tool", help=argparse.SUPPRESS)
@@ -341,18 +341,18 @@ def read_fit():
     return [
         "## Points of the rules",
         "",
-        "`scripts/blind --fit STEPS` tries other points for each rule. It takes the one that lowers the cost on the half",
-        "that is not held back most, and goes on from there. A run of a program that works costs 3 if it is accused. A",
-        "run of a leaky program costs 1 if no finding names the leak. A recording of the corpus costs 5 if its listed",
+        "`scripts/blind --fit STEPS` tries other points for each rule. It takes the one that lowers the cost of the",
+        "programs in view most, and goes on from there. A run of a program that works costs 3 if it is accused. A run of",
+        "a leaky program costs 1 if no finding names the leak. A recording of the corpus costs 5 if its listed",
         f"suspicions change. The last fit was on {last['programs']} programs and the corpus.",
         "",
-        "| points | cost | cost of the half that is held back |",
+        "| points | cost | cost of the programs that are held back |",
         "| -- | -- | -- |",
         *rows,
         "",
-        "The half that is held back gets better, too."
+        "The result of those that are held back gets better, too."
         if steps[-1]["heldBack"] < steps[0]["heldBack"]
-        else "The half that is held back gets no better, so the rules keep their points.",
+        else "The result of those that are held back gets no better, so the rules keep their points.",
         "",
     ]
 
