@@ -110,12 +110,9 @@ struct LeakSearch {
       path: path, analysis: ReadingInterrupt.watch { AllocationAnalysis(reader, snapshot: chosen) })
     line?.replace("looking for leaks")
     var heap: LeakAnalysis?
-    var candidates: [SuspicionAccount]?
     var leaks = leaks(reader, &trace, chosen) {
-      if explains { candidates = $0.suspicionAccounts() }
       if detail == .page || keepsHeap == .always || (keepsHeap == .ofSeries && Self.hasSeries(reader)) { heap = $0 }
     }
-    leaks.candidates = candidates
     if detail == .findingsWithStacks || detail == .page {
       leaks.findStacks(reader, trace.analysis, naming: naming(trace))
     }
@@ -171,7 +168,7 @@ struct LeakSearch {
       LeakReport(
         reader, &trace.analysis, snapshot: $0, files: files, openFiles: openFiles,
         toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", ownModules: ownModules,
-        suppressions: suppressions, inspect: inspect)
+        suppressions: suppressions, explains: explains, inspect: inspect)
     }
   }
 }

@@ -11,12 +11,13 @@ extension LeakReport {
   ///
   /// `access`: reads symbol files; nil to read them from this machine and the trace. `openFiles`: symbol files that
   /// were opened before with the same `files`. `toolPath`: directories that may contain a Swift toolchain, as in PATH.
-  /// `ownModules`: Swift modules that are the program's own code. `inspect`: receives the analysis of the image.
+  /// `ownModules`: Swift modules that are the program's own code. `explains`: whether the report has the candidates for
+  /// a suspicion. `inspect`: receives the analysis of the image.
   package init(
     _ reader: TraceReader, _ allocations: inout AllocationAnalysis, snapshot: TraceSnapshot, files: DebugFileSearch,
     access: (any SymbolFileAccess)? = nil, openFiles: OpenImageFiles = OpenImageFiles(), toolPath: String,
     ownModules: Set<String>,
-    suppressions: Suppressions = Suppressions(), inspect: (LeakAnalysis) -> Void = { _ in }
+    suppressions: Suppressions = Suppressions(), explains: Bool = false, inspect: (LeakAnalysis) -> Void = { _ in }
   ) {
     let symbolicator = Symbolicator(of: [allocations], search: files, access: access, openFiles: openFiles)
     let analysis = LeakAnalysis(
@@ -43,6 +44,7 @@ extension LeakReport {
     }
     for diagnostic in analysis.model.diagnostics.first { allocations.diagnostics.append(diagnostic) }
     self.init(analysis, suppressions: suppressions, atExpectations: atExpectations, growth: growth, earlier: earlier)
+    if explains { candidates = analysis.suspicionAccounts() + (earlier?.suspicionAccounts() ?? []) }
     inspect(analysis)
   }
 }

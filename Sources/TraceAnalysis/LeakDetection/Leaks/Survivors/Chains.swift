@@ -10,18 +10,33 @@ extension SurvivorFinder {
   func isChain(_ survivors: [NodeID]) -> Bool {
     let members = Set(survivors)
     var links = 0
+    var pairs: [NodeID] = []
     for node in survivors {
-      let own = siblings(heldBy: node, members)
+      let own = siblings(heldBy: node, members).count
       // Trees and meshes are structures on purpose, and no chains.
-      if own > 1 { return false }
-      links += own
+      if own > 2 { return false }
+      if own == 2 { pairs.append(node) }
+      if own > 0 { links += 1 }
     }
-    return Double(links) >= rules.chainShare * Double(survivors.count)
+    return Double(links) >= rules.chainShare * Double(survivors.count) && areLinkedBothWays(pairs, survivors, members)
   }
 
-  /// Returns the number of siblings that an object holds, directly or through objects of other classes, such as
-  /// wrappers.
-  private func siblings(heldBy node: NodeID, _ members: Set<NodeID>) -> Int {
+  /// Returns whether objects that hold two siblings are links of a row: the two are the next and the previous link. Then
+  /// at least one of the two holds the object, and the object has no other neighbours.
+  private func areLinkedBothWays(_ pairs: [NodeID], _ survivors: [NodeID], _ members: Set<NodeID>) -> Bool {
+    if pairs.isEmpty { return true }
+    var holders = Dictionary(uniqueKeysWithValues: pairs.map { ($0, Set<NodeID>()) })
+    for node in survivors {
+      for other in siblings(heldBy: node, members) { holders[other]?.insert(node) }
+    }
+    return holders.allSatisfy { node, holders in
+      let held = siblings(heldBy: node, members)
+      return held.union(holders).count == 2 && !held.isDisjoint(with: holders)
+    }
+  }
+
+  /// Returns the siblings that an object holds, directly or through objects of other classes, such as wrappers.
+  private func siblings(heldBy node: NodeID, _ members: Set<NodeID>) -> Set<NodeID> {
     var found: Set<NodeID> = []
     var seen: Set<NodeID> = [node]
     var layer = [node]
@@ -43,7 +58,7 @@ extension SurvivorFinder {
       }
       layer = next
     }
-    return found.count
+    return found
   }
 
   /// Maximum number of objects in a row between two links of a chain, and of all objects that are searched for a link.

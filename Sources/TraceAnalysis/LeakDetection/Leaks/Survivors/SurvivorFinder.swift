@@ -9,9 +9,9 @@ import TraceSymbolication
 /// with the same type and innermost frames.
 struct SurvivorGroup {
   var verdict: Verdict
-  /// The index of the suspicion that the group comes from. The survivors belong to the family of that suspicion, or to
-  /// its kin that no other suspicion covers.
-  var suspicion = 0
+  /// The indices of the suspicions that the group comes from; several if they have one cause. The survivors belong to
+  /// the families of these suspicions, or to their kin that no other suspicion covers.
+  var suspicions: Set<Int> = []
   /// The candidates of the log that the group comes from; several if they have one cause.
   var candidates: [Int] = []
   /// The survivors, in order of birth.
@@ -115,8 +115,13 @@ struct SurvivorFinder {
   /// O(graph) once there is a suspicion; else linear in the blocks and sites.
   func groups(registration: RegistrationSearch) -> [SurvivorGroup] {
     var suspicions: [Suspicion] = []
+    var weak: [Suspicion] = []
     let taken = NodeSet(bound: graph.graph.nodeCount)
     let lifetimes = TypeLifetimes(sites)
+    /// Returns whether a family was judged before, with a weak suspicion.
+    func isWeak(_ family: Family) -> Bool {
+      weak.contains { $0.family.survivors == family.survivors && $0.family.lifetime.births == family.lifetime.births }
+    }
     func judge(_ families: [Family], ofProgram: Bool, by judgement: (Family) -> Suspicion?) {
       if let objectUses {
         for family in families where mayBeLoopedOver(family) || mayBeUsedSingly(family) {
@@ -124,12 +129,16 @@ struct SurvivorFinder {
         }
       }
       for family in families {
-        guard let first = family.survivors.first, !ofProgram || isProgramObject(first),
+        guard let first = family.survivors.first, !ofProgram || isProgramObject(first), !isWeak(family),
           var suspicion = judgement(family)
         else { continue }
         guard holds(.named, isNameable(first)) else { continue }
         log?.end(isSuspected: true)
         suspicion.candidate = log?.current
+        guard suspicion.evidence.isStrong || suspicion.needsLettingGo else {
+          weak.append(suspicion)
+          continue
+        }
         suspicions.append(suspicion)
         // Another suspicion may be about the same objects.
         if suspicion.needsLettingGo { continue }
@@ -139,6 +148,11 @@ struct SurvivorFinder {
     // One stack may have too few siblings to judge, while one function has enough.
     for depth in hasHistory ? [3, 2, 1] : [] {
       judge(families(depth: depth) { taken.contains($0) }, ofProgram: depth < 3) { suspicion($0, lifetimes) }
+    }
+    // A weak suspicion counts if no larger family has a strong one. If several do, the smallest family's counts.
+    for suspicion in weak where !suspicion.family.survivors.contains(where: { taken.contains($0) }) {
+      suspicions.append(suspicion)
+      for node in suspicion.family.survivors { taken.insert(node) }
     }
     // If one line makes objects for several callers, their lives say little about one another. Judge these only by
     // their releases.
@@ -185,6 +199,7 @@ struct SurvivorFinder {
     for (index, suspicion) in suspicions.enumerated() {
       for node in suspicion.family.survivors { familyOf[node] = index }
     }
+    func type(of suspicion: Suspicion) -> UInt32 { graph.nodeTypes[Int(suspicion.family.survivors[0])] }
     var groups: [SurvivorGroup] = []
     var accepted: Set<Int> = []
     for (index, suspicion) in suspicions.enumerated() where groups.count < Self.limit {
@@ -195,7 +210,7 @@ struct SurvivorFinder {
           continue
         }
         let members = Set(group.survivors)
-        (group.suspicion, group.candidates) = (index, suspicion.candidate.map { [$0] } ?? [])
+        (group.suspicions, group.candidates) = ([index], suspicion.candidate.map { [$0] } ?? [])
         for node in group.survivors where familyOf[node] == nil { familyOf[node] = index }
         for node in group.survivors {
           if ownership.isDominated(node, by: members) { continue }
@@ -209,6 +224,11 @@ struct SurvivorFinder {
         accepted.insert(index)
         if let known = suspicion.isStated ? nil : groups.firstIndex(where: { isSameCause($0, group) }) {
           merge(group, into: &groups[known])
+          // Objects of several sites that hold one another are a tree, unless some of them stand for what they keep.
+          let all = groups[known].suspicions.union([index])
+          if all.contains(where: { type(of: suspicions[$0]) != graph.nodeTypes[Int(group.sample)] }) {
+            groups[known].suspicions = all
+          }
         } else {
           groups.append(group)
         }
@@ -216,7 +236,7 @@ struct SurvivorFinder {
     }
     // A registered timer or a scheduled task is the way that other objects are held. It is reported only if none of
     // these objects is.
-    let registered = Set(groups.filter { isRegistration($0, registration) }.map(\.suspicion))
+    let registered = Set(groups.filter { isRegistration($0, registration) }.flatMap(\.suspicions))
     // If survivors of another group keep objects of this group, the objects count for that group. If objects of this
     // group keep survivors of another group, the objects are their holder.
     let outer = groups.map { group in
@@ -227,7 +247,9 @@ struct SurvivorFinder {
           let isHolder =
             isProgramObject(other) || graph.type(of: other).kind == .task && !isProgramObject(group.sample)
           return isHolder && !members.contains(other)
-            && familyOf[other].map { accepted.contains($0) && $0 != group.suspicion && !registered.contains($0) }
+            && familyOf[other].map {
+              accepted.contains($0) && !group.suspicions.contains($0) && !registered.contains($0)
+            }
               ?? false
         }
         return holder.flatMap { familyOf[$0] }
@@ -238,9 +260,11 @@ struct SurvivorFinder {
     func beginsChain(_ index: Int) -> Bool {
       guard outer[index].count < groups[index].survivors.count else { return false }
       let holders = Set(outer[index])
+      guard !holders.isEmpty else { return false }
       return groups.indices.contains { other in
-        other != index && holders == [groups[other].suspicion] && outer[other].count == groups[other].survivors.count
-          && Set(outer[other]) == [groups[index].suspicion]
+        other != index && holders.isSubset(of: groups[other].suspicions)
+          && outer[other].count == groups[other].survivors.count
+          && groups[index].suspicions.isSuperset(of: outer[other])
       }
     }
     /// Returns another group that counts the objects of a group, or shows them as holders.
@@ -248,17 +272,21 @@ struct SurvivorFinder {
       let group = groups[index]
       if outer[index].count * 2 > group.survivors.count, !beginsChain(index) {
         let holders = Set(outer[index])
-        return groups.indices.first { holders.contains(groups[$0].suspicion) } ?? index
+        return groups.indices.first { !holders.isDisjoint(with: groups[$0].suspicions) } ?? index
       }
       if isProgramObject(group.sample), !isRegistration(group, registration) { return nil }
       if let other = groupOfSubjects(of: group, in: groups) { return other }
       let members = Set(group.survivors)
       return groups.indices.first { other in
-        isProgramObject(groups[other].sample) && !registered.contains(groups[other].suspicion)
+        isProgramObject(groups[other].sample) && registered.isDisjoint(with: groups[other].suspicions)
           && groups[other].survivors.contains { ownership.isDominated($0, by: members) }
       }
     }
-    let counted = groups.indices.map(counting)
+    // Trees and meshes consist of objects of one class, made by several functions.
+    let counted = Self.withoutCircles(groups.indices.map(counting)) { circle in
+      Set(circle.map { graph.nodeTypes[Int(groups[$0].sample)] }).count == 1
+        ? nil : circle.max { (groups[$0].retainedBytes, $1) < (groups[$1].retainedBytes, $0) }
+    }
     // A weak suspicion about the objects of tasks or timers becomes as strong as the suspicion about the tasks or
     // timers.
     for (index, other) in counted.enumerated()
@@ -271,6 +299,23 @@ struct SurvivorFinder {
       return false
     }.map { straightened(groups[$0], among: groups, registration) }
       .sorted { ($0.retainedBytes, $0.survivors.count) > ($1.retainedBytes, $1.survivors.count) }
+  }
+
+  /// Returns, for each group, the other group that counts its objects; nil for a group that counts by itself. If groups
+  /// count one another in turn, the one that `choose` returns counts by itself. O(groups²).
+  static func withoutCircles(_ counting: [Int?], choose: ([Int]) -> Int?) -> [Int?] {
+    var counting = counting
+    for start in counting.indices {
+      var way: [Int] = []
+      var current = start
+      while let next = counting[current], next != current, !way.contains(current) {
+        way.append(current)
+        current = next
+      }
+      guard let first = way.firstIndex(of: current) else { continue }
+      if let kept = choose(Array(way[first...])) { counting[kept] = nil }
+    }
+    return counting
   }
 
   /// Returns the groups of the first suspicion about a family that has a strong group. If there is none, returns the
@@ -298,63 +343,6 @@ struct SurvivorFinder {
     func label(_ step: LeakGroup.Step) -> UInt32 { step.edge.map { graph.graph.label(of: $0) } ?? .max }
     // In scanned memory, the offsets of references differ between equal objects.
     return label(first) == label(second) || label(first) >= 1 << 31 && label(second) >= 1 << 31
-  }
-
-  /// Returns the group of the objects that keep the survivors, if each survivor has a keeper of its own. For example,
-  /// objects that a registry's entry keeps are reported as the entry. A registration only holds objects, and is not
-  /// reported itself. Returns nil if the keepers are a structure that the program builds: a tree, or a list.
-  private func lifted(_ group: SurvivorGroup, of suspicion: Suspicion, _ registration: RegistrationSearch)
-    -> SurvivorGroup?
-  {
-    var group = group
-    let isRegistered = registration(group.path, 0)?.index == group.suspect
-    for _ in 0..<Self.liftLimit {
-      let owners = group.survivors.compactMap { owner(of: $0) }
-      guard let own = owner(of: group.sample), let place = group.path.firstIndex(where: { $0.node == own }),
-        place > (isRegistered ? group.suspect : 0)
-      else { return group }
-      let type = graph.nodeTypes[Int(own)]
-      // Siblings that hold one another in a row are a chain, and no owners.
-      guard type != graph.nodeTypes[Int(group.sample)] else { return group }
-      let unique = Set(owners.filter { graph.nodeTypes[Int($0)] == type })
-      guard Double(unique.count) >= rules.ownedShare * Double(group.survivors.count), unique.count >= 2 else {
-        return group
-      }
-      if unique.count(where: { owner(of: $0).map { graph.nodeTypes[Int($0)] == type } ?? false }) * 2 > unique.count {
-        var family = Family()
-        family.survivors = unique.sorted { ordinal($0) < ordinal($1) }
-        guard isChain(family), suspicion.chaining == .perhaps || chain(family) != nil else { return nil }
-      }
-      group.survivors = unique.sorted { ordinal($0) < ordinal($1) }
-      group.sample = own
-      group.path = Array(group.path[...place])
-      group.path[place].edge = nil
-      group.suspect = min(group.suspect, place - 1)
-      group.sites = Set(group.survivors.map { block($0).site.rawValue }).sorted()
-      group.lifetime = group.sites.reduce(into: SiteLifetime()) { $0 += sites[Int($1)].lifetime }
-      // The program still works with the keepers.
-      let used = group.survivors.count { isInUse($0, beyond: group.evidence.longestWork, in: Family()) }
-      if used * 2 > group.survivors.count {
-        weigh(.holderUnused, false, "\(group.survivors.count) instances", in: &group.evidence)
-      }
-    }
-    return group
-  }
-
-  private static let liftLimit = 8
-
-  /// Returns the program's nearest object on the path to a survivor; nil if there is none within `steps` steps.
-  func owner(of node: NodeID, steps: Int = .max) -> NodeID? {
-    var current = ownership.paths.parents[node]
-    var rest = steps
-    while current != HeapGraph.noNode, !graph.isRoot(current), rest > 0 {
-      if isProgramObject(current) { return current }
-      rest -= 1
-      // A task keeps objects for itself, so the search ends here.
-      if graph.type(of: current).kind == .task { return nil }
-      current = ownership.paths.parents[current]
-    }
-    return nil
   }
 
   private func merge(_ other: SurvivorGroup, into group: inout SurvivorGroup) {
