@@ -279,7 +279,7 @@ let package = Package(
     .testTarget(
       name: "PublicAPITests",
       // The modules behind TraceAnalysis: the tests are built anew when the layout of a value changes.
-      dependencies: reading + ["LeakTrace", "TraceAnalysis", "TraceTestSupport", "LeakDetection"],
+      dependencies: reading + ["CLeakTrace", "LeakTrace", "TraceAnalysis", "TraceTestSupport", "LeakDetection"],
       packageAccess: false),
     .testTarget(
       name: "ProcessInspectionTests",

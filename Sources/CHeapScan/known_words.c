@@ -31,7 +31,9 @@ void lt_add_task_types(struct lt_memory_scan *s) {
         for (unsigned k = 0; words && k < LT_MEMORY_PAGE_WORDS; k++) {
           if (LT_LIKELY(words[k] != SWIFT_KIND_TASK)) continue;
           uint64_t metadata = page + 8ull * k, destructor = lt_word_at(s->memory, metadata - 16);
-          if (lt_address_index_has(&s->index, destructor)) lt_type_set_add(&s->typeSet, metadata, LT_STORAGE_TASK);
+          if (!lt_address_index_has(&s->index, destructor)) continue;
+          lt_type_set_add(&s->typeSet, metadata, LT_STORAGE_TASK);
+          s->hasTaskType = true;
         }
       }
     }
@@ -107,4 +109,76 @@ void lt_add_lock_owners(struct lt_memory_scan *s) {
     add_queue(s, argument, numbers, thread->osThread);
   }
   s->memory->release(numbers.bits, THREAD_NUMBERS / 8);
+}
+
+// --- queues of jobs --------------------------------------------------------------------------------------------------
+
+// The runtime has a concurrent queue for each priority of tasks. The queue runs as many jobs at a time as the machine
+// has processors. Its name tells it from other queues.
+
+#define JOB_QUEUE_NAME "Swift global concurrent queue"
+
+struct job_queues {
+  uint64_t known[16]; ///< queues that were found
+  unsigned count;
+  unsigned looks; ///< the number of further words that may be examined
+};
+
+/// True if a queue of the runtime's jobs is at an address.
+static bool is_job_queue(struct lt_memory_scan *s, uint64_t address) {
+  static const char wanted[] = JOB_QUEUE_NAME;
+  char name[sizeof wanted];
+  uint64_t label = lt_word_at(s->memory, address + SWIFT_QUEUE_LABEL);
+  if (!lt_address_index_has(&s->index, label) || !lt_address_index_has(&s->index, label + sizeof name - 1) ||
+      !lt_read_bytes(s->memory, label, name, sizeof name))
+    return false;
+  int difference = 0;
+  for (unsigned i = 0; i < sizeof name; i++) difference |= name[i] ^ wanted[i];
+  return difference == 0;
+}
+
+/// Adds the state and the width of the queue whose address is in `word`, if it is a queue of jobs.
+static bool add_job_queue(struct lt_memory_scan *s, struct job_queues *queues, uint64_t word) {
+  LT_CHECK(queues->count <= sizeof queues->known / sizeof *queues->known);
+  if (word & 15 || !lt_address_index_has(&s->index, word) ||
+      !lt_address_index_has(&s->index, word + SWIFT_QUEUE_WIDTH + 7))
+    return false;
+  for (unsigned i = 0; i < queues->count; i++)
+    if (queues->known[i] == word) return true;
+  if (queues->count == sizeof queues->known / sizeof *queues->known || queues->looks == 0) return false;
+  queues->looks--;
+  if (!is_job_queue(s, word)) return false;
+  queues->known[queues->count++] = word;
+  lt_verbatim_words_add(&s->exact, word + SWIFT_QUEUE_STATE, 1, 8);
+  lt_verbatim_words_add(&s->exact, word + SWIFT_QUEUE_WIDTH, 1, 2);
+  return true;
+}
+
+/// Adds the queue that a thread takes its jobs from. The outermost functions of such a thread have the queue's address.
+static void add_queue_of_thread(struct lt_memory_scan *s, struct job_queues *queues, uint64_t stackPointer) {
+  enum { LIMIT = 16 << 10, PART = 64 };
+  for (uint32_t i = 0; i < s->regionCount; i++) {
+    const struct lt_snapshot_region *region = &s->regions[i];
+    if (stackPointer < region->start || stackPointer >= region->end) continue;
+    uint64_t start = (stackPointer + 7) & ~7ull;
+    if (region->end - start > LIMIT) start = region->end - LIMIT;
+    for (uint64_t at = start; at < region->end; at += 8 * PART) {
+      uint64_t words[PART], left = (region->end - at) / 8;
+      unsigned count = left < PART ? (unsigned)left : PART;
+      if (!lt_read_bytes(s->memory, at, words, 8 * count)) return;
+      for (unsigned k = 0; k < count; k++)
+        if (add_job_queue(s, queues, words[k])) return;
+    }
+    return;
+  }
+}
+
+void lt_add_job_queues(struct lt_memory_scan *s) {
+  enum { LOOKS = 1 << 15 };
+  struct job_queues queues = {.looks = LOOKS};
+  for (uint32_t i = 0; s->hasTaskType && i < s->threadCount; i++) {
+    const struct lt_snapshot_thread *thread = &s->threads[i];
+    if (!(thread->flags & LT_SNAPSHOT_THREAD_REGISTERS) || !(thread->flags & LT_SNAPSHOT_THREAD_WAITING)) continue;
+    add_queue_of_thread(s, &queues, thread->stackPointer);
+  }
 }

@@ -10,5 +10,8 @@
 void lt_add_task_types(struct lt_memory_scan *scan);
 /// Adds the words that name the owner of a lock that a thread waits for. Constant time for each thread.
 void lt_add_lock_owners(struct lt_memory_scan *scan);
+/// Adds the states of the queues that the waiting threads take the runtime's jobs from. Linear in the outermost 16 KiB
+/// of their stacks.
+void lt_add_job_queues(struct lt_memory_scan *scan);
 
 #endif

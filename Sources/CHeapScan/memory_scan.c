@@ -500,6 +500,7 @@ void lt_memory_scan_free(struct lt_memory_scan *s) {
 
 int lt_memory_scan_run(struct lt_memory_scan *s) {
   lt_add_lock_owners(s);
+  lt_add_job_queues(s);
   int error = go_through(s, false);
   if (error) return error;
   if (!lt_verbatim_words_sort(&s->exact)) return -ENOMEM;

@@ -58,6 +58,7 @@ struct lt_memory_scan {
   struct lt_verbatim_words exact;
   struct lt_type_set typeSet;
   uint8_t *residence; ///< one byte per page of the current block
+  bool hasTaskType;   ///< true if the process has a concurrency runtime
   bool isFirstPass;   ///< true during the first of the two passes
   struct lt_page_encoder encoder;
   const struct lt_snapshot_region *region;

@@ -65,6 +65,14 @@ enum {
 
   // A dispatch queue. Source: swiftlang/swift-corelibs-libdispatch, src/queue_internal.h; seen with Swift 6.3.1.
   SWIFT_QUEUE_STATE = 56, ///< the low 30 bits name the thread that runs the queue's work
+  SWIFT_QUEUE_LABEL = 72, ///< the address of the queue's name
+  SWIFT_QUEUE_WIDTH = 80, ///< 2 bytes: the most jobs of a concurrent queue that run at a time
+
+  // The number of running jobs in the state of a concurrent queue: bits 41 to 53. A queue that runs as many jobs as its
+  // width has SWIFT_QUEUE_FULL there. A queue without jobs has its width less.
+  SWIFT_QUEUE_JOBS_SHIFT = 41,
+  SWIFT_QUEUE_JOBS_MASK = 0x1FFF,
+  SWIFT_QUEUE_FULL = 0x1000,
 
   // A dispatch source has the address of its timer. The timer begins with the address of the source's type. Source:
   // swiftlang/swift-corelibs-libdispatch, src/event/event_internal.h (dispatch_timer_source_refs_s), src/source.c and

@@ -17,7 +17,8 @@ struct CheckCommand: LeakSearchingCommand {
       'leaktrace check -- swift test' judges the test processes. With any other command, check judges that program and the programs it \
       starts, except programs of the toolchain and the system; --only selects by name.
 
-      With --against, check prints the answers of 'leaktrace verify' in place of the report and the gates, and ends with their status: 0, 1, 2 or 7.
+      With --against, check prints the answers of 'leaktrace verify' in place of the report and the gates, and ends with their status: 0, 1, 2 or 7. \
+      --runs repeats the program until a run fails.
 
       Exit status: the program's own, if that is not 0, or its signal; then the --until command's status. Otherwise 0 no gate failed, 1 a gate \
       failed, 3 nothing is known about leaks (no trace, or no heap image), 4 a trace is damaged, 5 a report could not be written, \
@@ -31,6 +32,12 @@ struct CheckCommand: LeakSearchingCommand {
       "Say for each leak of this old run whether it is gone: a trace, a directory of traces, or a digest.",
       valueName: "run"), completion: .file())
   var against: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --against: run the program this often, and tell leaks that come and go from fixed ones (default: 1).",
+      valueName: "number"))
+  var runs: Int?
 
   @OptionGroup var asked: AskedFindings
 
@@ -116,6 +123,12 @@ struct CheckCommand: LeakSearchingCommand {
     }
     if stopTimeout != nil, until == nil { throw ValidationError("--stop-timeout needs --until.") }
     try repeatSignal?.validateAsRoundSignal(besides: nil)
+    if let runs {
+      if against == nil { throw ValidationError("--runs needs --against.") }
+      if !(1...Self.runLimit).contains(runs) {
+        throw ValidationError("--runs must be from 1 to \(Self.runLimit).")
+      }
+    }
     if against != nil {
       if !gateOptions.failOn.isEmpty || gateOptions.baseline != nil {
         throw ValidationError("--against replaces the gates: leave out --fail-on and --baseline.")
@@ -126,6 +139,8 @@ struct CheckCommand: LeakSearchingCommand {
     }
     try outputs.validate(besides: [gateOptions.baseline, report, against])
   }
+
+  private static let runLimit = 1000
 
   func run() throws {
     // Report errors of the command line before the program runs.
@@ -139,16 +154,25 @@ struct CheckCommand: LeakSearchingCommand {
       complain("cannot write traces to \(error.path): \(String(cString: strerror(error.errno)))")
       throw ExitCode(RecordExitCode.failed)
     }
-    let (recorded, processes, companion) = try record(in: directory)
+    let inherited = InheritedSignals()
+    var (recorded, processes, companion) = try record(in: directory)
+    var failure = Self.failure(of: recorded, companion)
+    var earlier: [RecordingRun.Recorded] = []
+    // A run that failed did not do its work, and the next one would fail as well.
+    while failure == nil, earlier.count + 1 < runs ?? 1 {
+      earlier.append(recorded)
+      inherited.restore()
+      (recorded, processes, companion) = try record(in: directory)
+      failure = Self.failure(of: recorded, companion)
+    }
     directory.removeOnSignals(besides: recorded.target.maskBefore)
 
-    let failure = ProgramFailure(recorded.waitStatus, companion: companion)
-    if let failure { complain(failure.explanation) }
-    for problem in recorded.summary.problems where !recorded.traces.isEmpty { complain("warning: \(problem)") }
     let status: ExitStatus
     do {
       if fixes != nil {
-        status = try fixes!.judge(recorded, processes, failure)
+        for run in earlier { try fixes!.add(run, processes, nil) }
+        try fixes!.add(recorded, processes, failure)
+        status = try fixes!.judge()
       } else {
         var judgement = CheckJudgement(self, search, gatekeeper)
         status = try judgement.judge(recorded, processes, failure, companion?.programStop)
@@ -165,6 +189,14 @@ struct CheckCommand: LeakSearchingCommand {
     directory.forgetSignals()
     if let failure { failure.end(recorded.target) }
     if status != .success { throw status.code }
+  }
+
+  /// Prints how a run failed, and the problems of its recording. Returns nil if it did not fail.
+  private static func failure(of recorded: RecordingRun.Recorded, _ companion: EndingCommand?) -> ProgramFailure? {
+    let failure = ProgramFailure(recorded.waitStatus, companion: companion)
+    if let failure { complain(failure.explanation) }
+    for problem in recorded.summary.problems where !recorded.traces.isEmpty { complain("warning: \(problem)") }
+    return failure
   }
 
   private func record(in directory: TraceDirectory) throws -> (

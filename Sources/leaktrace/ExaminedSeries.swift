@@ -90,7 +90,10 @@ extension LeakSearch {
       case .isUnusable(let reason): series.note("image \(last.number) is left out: \(reason)")
       }
     }
-    return series.images.moments.count > 1 ? series.growth : nil
+    guard series.images.moments.count > 1 else { return nil }
+    let growth = series.growth
+    if newest.leaks.conclusion == .steady { newest.leaks.level = growth.growth.level }
+    return growth
   }
 
   /// True if the trace's images can be compared.

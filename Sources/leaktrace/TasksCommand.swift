@@ -31,10 +31,15 @@ struct TasksCommand: ParsableCommand {
   @Flag(help: "Show only tasks that never end: no code can resume them, or they wait for such a task.")
   var leaked = false
 
-  enum Grouping: String, CaseIterable, ChosenWord { case line, parent, actor }
+  enum Grouping: String, CaseIterable, ChosenWord { case line, parent, actor, tree }
 
-  @Option(help: "Group the rows by this.")
+  @Option(help: "Group the rows by this; 'tree' shows groups and children below their parents.")
   var by: Grouping = .line
+
+  @Option(
+    help: ArgumentHelp(
+      "Inspect a process twice, this long apart, and name actors whose queues grew meanwhile.", valueName: "time"))
+  var again: TimeSpan?
 
   @Option(help: "Number of rows to show; 0 for all.")
   var limit = 20
@@ -72,6 +77,9 @@ struct TasksCommand: ParsableCommand {
 
   func validate() throws {
     if limit < 0 { throw ValidationError("--limit must be 0 or more.") }
+    if again != nil, Int32(target) == nil || isTrace {
+      throw ValidationError("--again needs a process. A trace with several heap images is compared anyway.")
+    }
     if format == .json, waiting || leaked {
       throw ValidationError(
         "JSON always has all tasks: leave out --waiting and --leaked, and choose rows by 'state' or 'resumedBy'.")
@@ -85,14 +93,52 @@ struct TasksCommand: ParsableCommand {
   }
 
   func run() throws {
-    let inspection =
-      try isTrace
-      ? nil
-      : TemporaryInspection(
-        target, output: nil, holds: holdOption.hold, search: debugFiles.search, keepsTaskNames: true)
-    defer { inspection?.close() }
-    let path = inspection?.path ?? target
-    let files = inspection.map { debugFiles.search.among($0.files) } ?? debugFiles.search
+    var earlier: ActorQueues?
+    if let again {
+      earlier = try inspected { try queues(of: $0) }
+      usleep(UInt32(clamping: Int(again.seconds * 1e6)))
+    }
+    if isTrace {
+      try list(target, files: debugFiles.search, earlier)
+    } else {
+      try inspected { try list($0.path, files: $0.files, earlier) }
+    }
+  }
+
+  private struct Inspected {
+    var path: String
+    var files: DebugFileSearch
+  }
+
+  /// Inspects the target, and removes the inspection after `body` has read it.
+  private func inspected<Result>(_ body: (Inspected) throws -> Result) throws -> Result {
+    let inspection = try TemporaryInspection(
+      target, output: nil, holds: holdOption.hold, search: debugFiles.search, keepsTaskNames: true)
+    defer { inspection.close() }
+    return try body(Inspected(path: inspection.path, files: debugFiles.search.among(inspection.files)))
+  }
+
+  /// Returns the queues of actors in an inspection.
+  private func queues(of inspected: Inspected) throws -> ActorQueues {
+    guard let reader = ObjectQuestion.open(inspected.path, part: .withImage(nil), reading.policy),
+      let chosen = SnapshotChoice.choose(reader, number: nil)
+    else { throw ExitStatus.unreadable.code }
+    return ActorQueues(
+      TaskImage(reader, chosen, files: inspected.files, ownModules: ownModules.modules).analysis)
+  }
+
+  /// Returns the queues of actors in the last whole image before another one; nil if the trace has none.
+  private func queues(of reader: TraceReader, before image: TaskImage, files: DebugFileSearch) -> ActorQueues? {
+    let earlier = reader.snapshots.last { $0.isWhole && $0.time < image.snapshot.time }
+    guard let earlier, let all = ObjectQuestion.open(target, part: .withImage(Int(earlier.number)), reading.policy)
+    else {
+      return nil
+    }
+    return ActorQueues(TaskImage(all, earlier, files: files, ownModules: ownModules.modules).analysis)
+  }
+
+  /// `earlier`: the queues of actors in an earlier inspection; nil to use an earlier image of the trace.
+  private func list(_ path: String, files: DebugFileSearch, _ earlier: ActorQueues?) throws {
     guard let reader = ObjectQuestion.open(path, part: .withImage(image.snapshot), reading.policy) else {
       throw ExitStatus.unreadable.code
     }
@@ -102,17 +148,20 @@ struct TasksCommand: ParsableCommand {
     }
     let line = ReadingLine.show(reader, path: path)
     defer { line?.erase() }
-    let allocations = ReadingInterrupt.watch { AllocationAnalysis(reader, snapshot: chosen) }
-    let symbolicator = Symbolicator(of: [allocations], search: files)
-    let analysis = LeakAnalysis(
-      reader, allocations, snapshot: chosen, search: files,
-      toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", ownModules: ownModules.modules, naming: symbolicator)
+    let shown = TaskImage(reader, chosen, files: files, ownModules: ownModules.modules)
+    let (analysis, allocations) = (shown.analysis, shown.allocations)
     if let difference = analysis.graph.taskRelations.unknownLayout {
       line?.erase()
       complain("\(difference), so the tasks cannot be read: use a release of leaktrace that knows this runtime.")
       throw ExitStatus.unreadable.code
     }
-    let inventory = analysis.taskInventory()
+    var inventory = analysis.taskInventory()
+    // An earlier image takes as long to read as this one. Short queues do not deserve it.
+    if let longest = inventory.actors.first, longest.queue.count >= TaskInventory.Actor.minGrowth,
+      let before = earlier ?? (isTrace ? queues(of: reader, before: shown, files: files) : nil)
+    {
+      ActorQueues(analysis).compare(&inventory, with: before)
+    }
     line?.erase()
     let selection = TaskSelection(
       grouping: TaskSelection.Grouping(rawValue: by.rawValue) ?? .line, isWaitingOnly: waiting, isLeakedOnly: leaked,

@@ -185,6 +185,26 @@ import TraceTestSupport
     #expect(row.quarters.last == 512 && (100...156).contains(row.quarters[0]) && (200...312).contains(row.quarters[1]))
   }
 
+  /// A cache with a limit has 40 rooms at a time, each with a log that is never enlarged.
+  @Test func valuesOfReplacedHoldersAreNotReported() throws {
+    heap.type("Swift._ContiguousArrayStorage<App.Reading>")
+    var rooms: [(room: HeapBuilder.Object, log: HeapBuilder.Object)] = []
+    for _ in 0..<400 {
+      if rooms.count == 40 {
+        let oldest = rooms.removeFirst()
+        heap.free(oldest.log)
+        heap.free(oldest.room)
+      }
+      let room = heap.object("App.Room", stack: [0x1000_1040])
+      let log = heap.object("Swift._ContiguousArrayStorage<App.Reading>", size: 640, stack: [0x1000_1080])
+      heap.words[log.address + 16] = 64
+      heap.set(room, 0, log)
+      rooms.append((room, log))
+    }
+    for (room, _) in rooms { heap.global(room) }
+    #expect(try grown().isEmpty)
+  }
+
   @Test func fewElementsAreNotReported() throws {
     rooms(3, messages: 5)
     #expect(try grown().isEmpty)

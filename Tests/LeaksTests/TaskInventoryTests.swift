@@ -2,6 +2,7 @@
 
 @testable import LeakDetection
 import Testing
+import TraceReading
 import TraceTestSupport
 
 @Suite struct TaskInventoryTests {
@@ -81,5 +82,79 @@ import TraceTestSupport
   func twoCircles() {
     let search = DeadlockSearch([task([1]), task([0]), task([3]), task([4]), task([2])], threads: [])
     #expect(search.deadlocks.map(\.tasks) == [[0, 1], [2, 3, 4]])
+  }
+
+  // MARK: Trees
+
+  private func inventory(_ tasks: [(row: Int, parent: Int?, group: UInt64?)], rows: Int) -> TaskInventory {
+    var inventory = TaskInventory()
+    inventory.rows = (0..<rows).map { _ in TaskInventory.Row(state: .waiting) }
+    for (index, task) in tasks.enumerated() {
+      inventory.rows[task.row].count += 1
+      inventory.tasks.append(
+        TaskInventory.Task(
+          address: RuntimeAddress(UInt64(index + 1) << 12), row: task.row, parent: task.parent,
+          group: task.group.map { RuntimeAddress($0) }))
+    }
+    return inventory
+  }
+
+  @Test("Equal children of equal parents share a node, with the number of their groups")
+  func tree() {
+    // Two parents with a group of two children each. A child has an async let child. Children come before parents.
+    let all = inventory(
+      [
+        (2, 1, nil), (1, 5, 0x10), (1, 5, 0x10), (1, 6, 0x20), (1, 6, 0x20), (0, nil, nil), (0, nil, nil),
+        (3, nil, nil),
+      ], rows: 4)
+    let tree = TaskTree(all)
+    #expect(tree.nodes.map(\.count) == [2, 4, 1, 1] && tree.nodes.map(\.depth) == [0, 1, 2, 0])
+    #expect(tree.nodes.map(\.parent) == [nil, 0, 1, nil] && tree.nodes.map(\.groups) == [0, 2, 0, 0])
+    #expect(tree.nodes(of: all) { _ in true } == [0, 1, 2, 3])
+  }
+
+  @Test("A chosen node is shown with the nodes above")
+  func chosenNodes() {
+    var all = inventory([(0, nil, nil), (1, 0, nil), (2, 1, nil), (3, 0, nil)], rows: 4)
+    all.rows[2].state = .running
+    #expect(TaskTree(all).nodes(of: all) { $0.state == .running } == [0, 1, 2])
+  }
+
+  @Test("Long chains, and circles of a damaged image, have a tree")
+  func strangeTrees() {
+    let count = 20_000
+    let chain = inventory((0..<count).map { (0, $0 + 1 < count ? $0 + 1 : nil, nil) }, rows: 1)
+    #expect(TaskTree(chain).nodes.count == count)
+    let circle = TaskTree(inventory([(0, 1, nil), (0, 0, nil)], rows: 1))
+    #expect(circle.nodes.reduce(0) { $0 + $1.count } == 2)
+  }
+
+  // MARK: Starvation
+
+  /// Returns an inventory with threads that run one task each, all of one priority and queue, and `ready` other tasks.
+  private func pool(blocked: Int, running: Int, limit: Int?, ready priority: UInt8 = 25) -> TaskInventory {
+    var all = inventory((0..<blocked + running).map { _ in (0, nil, nil) }, rows: 2)
+    all.rows[0].state = .running
+    all.rows[0].priority = 25
+    all.rows[1] = TaskInventory.Row(state: .ready, wait: .executor, priority: priority, count: 3)
+    all.threads = (0..<blocked + running).map { index in
+      var thread = TaskInventory.Thread(
+        number: UInt32(index + 1), name: "", task: index, call: index < blocked ? .semaphore : nil, owner: nil,
+        functions: [], isOfPool: true)
+      thread.queue = RuntimeAddress(0x1000)
+      thread.queueLimit = limit
+      return thread
+    }
+    return all
+  }
+
+  @Test("Tasks are starved only if blocked threads have all places of their queue")
+  func starvation() {
+    #expect(pool(blocked: 2, running: 0, limit: 2).starvation.map(\.waiting) == [3])
+    // The queue has a free place, one of its threads runs, or the ready tasks belong to another queue.
+    #expect(!pool(blocked: 2, running: 0, limit: nil).isStarved)
+    #expect(!pool(blocked: 2, running: 1, limit: 3).isStarved)
+    #expect(!pool(blocked: 2, running: 0, limit: 2, ready: 17).isStarved)
+    #expect(pool(blocked: 4, running: 0, limit: 4).isStarved)
   }
 }

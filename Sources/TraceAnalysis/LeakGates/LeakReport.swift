@@ -25,6 +25,8 @@ package struct LeakReport: Sendable {
   package var statements = ProgramStatements()
   /// Collections that grew. These are facts, not findings.
   package var grown: [GrownCollection] = []
+  /// The level of the live memory, if memory has stopped growing and no finding or growth is listed; a fact.
+  package var level: MemoryLevel?
   /// Every candidate for a suspicion, with the effects of the rules on it; nil unless the report explains suspicions.
   package var candidates: [SuspicionAccount]?
   /// Live objects by the program's generations.
@@ -76,23 +78,15 @@ package struct LeakReport: Sendable {
     residentMemory = analysis.model.residentMemory
     leaked = analysis.leakedBySite()
     self.suppressions = suppressions
-    guard !suppressions.entries.isEmpty else { return }
-    let names = analysis.suppressionNames
-    for index in findings.indices {
-      let finding = findings[index]
-      if let entry = self.suppressions.match(
-        names.names(of: finding), objects: finding.retainedBlocks, bytes: finding.retainedBytes.rawValue)
-      {
-        findings[index].suppression = self.suppressions.entries[entry].pattern.text
-      }
-    }
+    findings = hidden(findings, of: analysis)
+    if conclusion == .steady { level = analysis.memoryLevel() }
   }
 
-  /// Adds suspicions from a series of heap images. The newest heap image of the series must be the one of this report.
-  /// Suppressions apply to these suspicions, too.
-  package mutating func add(_ suspects: [Finding], of analysis: LeakAnalysis) {
+  /// Returns the findings, with the pattern that hides each one. Counts the hidden findings of each pattern.
+  private mutating func hidden(_ findings: [Finding], of analysis: LeakAnalysis) -> [Finding] {
+    guard !suppressions.entries.isEmpty else { return findings }
     let names = analysis.suppressionNames
-    let hidden = suspects.map { finding in
+    return findings.map { finding in
       var finding = finding
       if let entry = suppressions.match(
         names.names(of: finding), objects: finding.retainedBlocks, bytes: finding.retainedBytes.rawValue)
@@ -101,7 +95,12 @@ package struct LeakReport: Sendable {
       }
       return finding
     }
-    findings = FindingBuilder.sorted(findings + hidden)
+  }
+
+  /// Adds suspicions from a series of heap images. The newest heap image of the series must be the one of this report.
+  /// Suppressions apply to these suspicions, too.
+  package mutating func add(_ suspects: [Finding], of analysis: LeakAnalysis) {
+    findings = FindingBuilder.sorted(findings + hidden(suspects, of: analysis))
   }
 
   /// Looks up the stacks of all findings: the stacks of their allocations, and of the retains that were never released.
@@ -121,6 +120,10 @@ package struct LeakReport: Sendable {
     case notChecked, leak, suspected
     /// No finding is listed, but a collection grew during the run.
     case growing
+    /// No finding is listed. The allocator keeps much freed memory, and more than the memory of what grew.
+    case kept
+    /// No finding is listed, and nothing grew. The live memory stopped growing during the run.
+    case levelled
     case steady
   }
 
@@ -130,7 +133,18 @@ package struct LeakReport: Sendable {
     let listed = programFindings
     if !largeLibraryFindings.isEmpty || listed.contains(where: { $0.certainty == .proven }) { return .leak }
     if !listed.isEmpty { return .suspected }
-    return grown.isEmpty ? .steady : .growing
+    if keepsMoreThanConcluded { return .kept }
+    if !grown.isEmpty { return .growing }
+    return level == nil ? .steady : .levelled
+  }
+
+  /// True if the allocators keep much freed memory: more than the listed findings retain, or than the collections that
+  /// grew have.
+  package var keepsMoreThanConcluded: Bool {
+    guard let residentMemory, residentMemory.isMostlyFreed, let freed = residentMemory.freed else { return false }
+    let findings = programFindings + largeLibraryFindings
+    let retained = findings.reduce(UInt64(0)) { $0 &+ $1.retainedBytes.rawValue }
+    return freed > (findings.isEmpty ? grown.reduce(0) { $0 &+ $1.bytes.rawValue } : retained)
   }
 
   /// The program's findings that are listed.

@@ -23,6 +23,18 @@ extension BriefReport {
     if !inventory.deadlocks.isEmpty {
       object.addList("deadlocks", inventory.deadlocks.map { value($0, inventory) })
     }
+    let queues = inventory.actors.filter { $0.queue.count >= TaskInventory.Actor.minGrowth }
+    if !queues.isEmpty {
+      object.addList(
+        "queues",
+        queues.prefix(4).map { actor in
+          .object([
+            ("title", text(TaskWords.queue(actor), to: 160)),
+            ("growth", TaskWords.growth(actor).map { text($0, to: 160) } ?? .null),
+            ("occupant", text(TaskWords.occupant(actor, in: inventory), to: 200)),
+          ])
+        })
+    }
     let rows = selection.rows(of: inventory)
     let lost = rows.filter { $0.resumer == .noCode }
     if !lost.isEmpty {

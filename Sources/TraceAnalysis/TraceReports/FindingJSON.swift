@@ -15,6 +15,7 @@ enum FindingJSON {
       ("summary", .string(FindingText.conclusion(report).sentence)),
       ("snapshot", report.snapshot.map(value) ?? .null),
       ("residentMemory", report.residentMemory.map(value) ?? .null),
+      ("level", report.level.map(value) ?? .null),
       (
         "findings",
         report.unavailable == nil
@@ -29,6 +30,23 @@ enum FindingJSON {
       ("candidates", report.candidates.map { .array($0.map(value)) } ?? .null),
       ("findingRemarks", .array(report.remarks.map { .string($0) })),
     ]
+  }
+
+  static func value(_ level: MemoryLevel) -> JSONValue {
+    .object([
+      ("bytes", .number(level.bytes)), ("share", .decimal(level.share)),
+      ("startSeconds", level.start.map { .decimal($0) } ?? .null),
+      ("endSeconds", level.end.map { .decimal($0) } ?? .null),
+      (
+        "holder",
+        level.holder.map {
+          .object([
+            ("name", .string($0.name)), ("type", .string($0.type)), ("count", .number($0.count)),
+            ("retainedBytes", .number($0.retainedBytes)),
+          ])
+        } ?? .null
+      ),
+    ])
   }
 
   private static func value(_ memory: ResidentMemory) -> JSONValue {

@@ -5,6 +5,7 @@ import LeakGates
 import RunDiff
 import TextWriting
 import TraceReading
+import Wording
 
 extension FindingText {
   /// Writes the counts, the findings by certainty, and the facts about the run.
@@ -62,12 +63,20 @@ extension FindingText {
       case .notChecked: [Phrase("not checked: \(report.unavailable ?? "")")]
       case .leak, .suspected: leaks(report.programFindings, of: report.largeLibraryFindings)
       case .growing: [Phrase("none found, but \(growth(report.grown)),")]
-      case .steady: [Phrase("none found,")]
+      case .kept, .levelled, .steady: [Phrase("none found,")]
       }
     let title = Phrase("Leaks:", .bold)
     guard report.conclusion != .notChecked else { return [title] + answer }
     let moment = report.snapshot.map { " \(Self.moment($0))" } ?? ""
-    return [title] + answer + [Phrase("among \(Decimal.counted(UInt64(report.liveBlocks), "live block"))\(moment)")]
+    let memory = memory(report).map { "; \($0)" } ?? ""
+    return [title] + answer
+      + [Phrase("among \(Decimal.counted(UInt64(report.liveBlocks), "live block"))\(moment)\(memory)")]
+  }
+
+  /// Returns why the process needs its memory, if neither findings nor growth explain it; nil if that is not known.
+  private static func memory(_ report: LeakReport) -> String? {
+    if report.keepsMoreThanConcluded { return report.residentMemory.flatMap(MemoryWords.kept) }
+    return report.conclusion == .levelled ? report.level.map { MemoryWords.text($0, of: "run") } : nil
   }
 
   /// `libraries`: leaks by libraries that are large enough for the first line.

@@ -44,6 +44,7 @@ package enum SeriesJSON {
       ("images", .array(growth.moments.map(value))),
       ("suspects", .array(growth.suspects.map(value))),
       ("grown", .array(growth.grown.map(value))),
+      ("level", growth.level.map(FindingJSON.value) ?? .null),
       ("proven", .array(growth.findings.map(value))),
     ]
   }

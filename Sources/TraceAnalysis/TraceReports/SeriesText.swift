@@ -42,7 +42,7 @@ package struct SeriesText {
     writeHead(process, growth, to: &lines)
     for remark in process.remarks { lines.line("note: \(PlainText.escaped(remark))", indent: 2) }
     lines.blank()
-    writeSuspects(growth, to: &lines)
+    writeSuspects(growth, leaks, to: &lines)
     writeGrown(growth, to: &lines)
     writeProven(growth, to: &lines)
     if let leaks {
@@ -77,14 +77,17 @@ package struct SeriesText {
 
   // MARK: Growth
 
-  private func writeSuspects(_ growth: SeriesGrowth, to lines: inout TextLines) {
+  private func writeSuspects(_ growth: SeriesGrowth, _ leaks: LeakReport?, to lines: inout TextLines) {
     let rules = GrowthRules.standard
     if growth.suspects.isEmpty {
       let images = growth.moments.count
-      lines.line(
+      let answer =
         images < rules.minImages
-          ? "Growth: not judged with \(Decimal.counted(UInt64(images), "image")); it takes \(rules.minImages)"
-          : "Growth: nothing suspected", emphasized: 1)
+        ? "Growth: not judged with \(Decimal.counted(UInt64(images), "image")); it takes \(rules.minImages)"
+        : "Growth: nothing suspected"
+      let level = growth.level.map { MemoryWords.text($0, of: "time") }
+      let kept = leaks?.residentMemory.flatMap(MemoryWords.kept)
+      lines.line([answer, level, kept].compactMap(\.self).joined(separator: "; "), emphasized: 1)
       lines.blank()
       return
     }

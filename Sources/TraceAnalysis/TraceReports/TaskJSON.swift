@@ -38,6 +38,8 @@ package enum TaskJSON {
       ),
       ("obstacle", .optional(inventory.obstacle)),
       ("rows", .array(inventory.rows.map(value))),
+      ("actors", .array(inventory.actors.map(value))),
+      ("tree", .array(TaskTree(inventory).nodes.map(value))),
       ("tasks", .array(inventory.tasks.map(value))),
       ("threads", .array(inventory.threads.map(value))),
       ("remarks", .array(remarks.map { .string($0) })),
@@ -74,10 +76,36 @@ package enum TaskJSON {
     return .object(fields)
   }
 
+  private static func value(_ actor: TaskInventory.Actor) -> JSONValue {
+    .object([
+      ("address", .address(actor.address.rawValue)), ("type", .string(actor.type)),
+      ("queue", .array(actor.queue.map { .number(UInt64($0)) })),
+      ("thread", actor.thread.map { .number(UInt64($0)) } ?? .null), ("grows", .bool(actor.grows)),
+      (
+        "earlier",
+        actor.earlier.map {
+          .object([
+            ("secondsBefore", .optional($0.seconds)), ("count", .number(UInt64($0.count))),
+            ("left", .number(UInt64($0.left))),
+          ])
+        } ?? .null
+      ),
+    ])
+  }
+
+  private static func value(_ node: TaskTree.Node) -> JSONValue {
+    .object([
+      ("row", .number(UInt64(node.row))), ("count", .number(UInt64(node.count))),
+      ("parent", node.parent.map { .number(UInt64($0)) } ?? .null), ("groups", .number(UInt64(node.groups))),
+    ])
+  }
+
   private static func value(_ task: TaskInventory.Task) -> JSONValue {
     .object([
       ("address", .address(task.address.rawValue)), ("name", .optional(task.name)), ("row", .number(UInt64(task.row))),
-      ("parent", task.parent.map { .number(UInt64($0)) } ?? .null), ("ageSeconds", .optional(task.age)),
+      ("parent", task.parent.map { .number(UInt64($0)) } ?? .null),
+      ("group", task.group.map { .address($0.rawValue) } ?? .null),
+      ("ageSeconds", .optional(task.age)),
       ("sleepClock", .optional(task.timer?.clock.rawValue)),
       ("sleepDeadlineSeconds", .optional(task.timer.map { Double($0.target) / 1e9 })),
       ("sleepSecondsLeft", .optional(task.sleepLeft)),

@@ -7,7 +7,7 @@ import Wording
 
 /// The rows that `leaktrace tasks` shows, and their order.
 package struct TaskSelection: Sendable {
-  package enum Grouping: String, CaseIterable, Sendable { case line, parent, actor }
+  package enum Grouping: String, CaseIterable, Sendable { case line, parent, actor, tree }
 
   package var grouping: Grouping
   /// True if only waiting tasks are shown.
@@ -23,7 +23,12 @@ package struct TaskSelection: Sendable {
 
   /// Returns the rows of an inventory that are shown, without the limit.
   package func rows(of inventory: TaskInventory) -> [TaskInventory.Row] {
-    inventory.rows.filter { (!isWaitingOnly || $0.state == .waiting) && (!isLeakedOnly || $0.isLeaked) }
+    inventory.rows.filter(shows)
+  }
+
+  /// Returns whether a row is shown, without the limit.
+  func shows(_ row: TaskInventory.Row) -> Bool {
+    (!isWaitingOnly || row.state == .waiting) && (!isLeakedOnly || row.isLeaked)
   }
 
   /// Rows with one parent or one actor.
@@ -36,7 +41,7 @@ package struct TaskSelection: Sendable {
   /// Returns the shown rows, by parent or actor if the selection groups them. The largest section comes first.
   func sections(of inventory: TaskInventory) -> [Section] {
     let rows = rows(of: inventory)
-    guard grouping != .line else { return [Section(title: nil, rows: rows)] }
+    guard grouping == .parent || grouping == .actor else { return [Section(title: nil, rows: rows)] }
     var sections: [String: Section] = [:]
     for row in rows {
       let title = grouping == .parent ? Self.parent(row) : Self.actor(row)
@@ -65,6 +70,10 @@ package struct TaskText {
   private static let stackLimit = 6
   /// Maximum number of functions of a blocked thread or of a task in a deadlock.
   private static let threadStackLimit = 3
+  /// Maximum number of actors with long queues.
+  private static let actorLimit = 5
+  /// The tree is indented up to this depth.
+  private static let depthLimit = 16
 
   package init(style: TextStyle = TextStyle()) { self.style = style }
 
@@ -79,6 +88,17 @@ package struct TaskText {
       lines.blank()
     }
     for deadlock in inventory.deadlocks { write(deadlock, inventory, to: &lines) }
+    write(inventory.actors, inventory, to: &lines)
+    if selection.grouping == .tree {
+      writeTree(inventory, selection, to: &lines)
+    } else {
+      writeRows(inventory, selection, to: &lines)
+    }
+    write(inventory.threads, inventory, to: &lines)
+    return lines.text
+  }
+
+  private func writeRows(_ inventory: TaskInventory, _ selection: TaskSelection, to lines: inout TextLines) {
     var room = selection.limit ?? .max
     var hidden = 0
     for section in selection.sections(of: inventory) {
@@ -97,8 +117,26 @@ package struct TaskText {
       lines.line("\(Decimal.counted(UInt64(hidden), "more row")); show all with --limit 0")
       lines.blank()
     }
-    write(inventory.threads, inventory, to: &lines)
-    return lines.text
+  }
+
+  /// Writes a line for each node of the tree: the number of tasks, their kind, and the line where they wait.
+  private func writeTree(_ inventory: TaskInventory, _ selection: TaskSelection, to lines: inout TextLines) {
+    let tree = TaskTree(inventory)
+    let nodes = tree.nodes(of: inventory, where: selection.shows)
+    let shown = nodes.prefix(selection.limit ?? .max)
+    for index in shown {
+      let node = tree.nodes[index]
+      let row = inventory.rows[node.row]
+      let place = (Self.own(row.stack).first ?? row.function).map(Self.name) ?? ""
+      let title = TaskWords.title(node, row)
+      lines.spread(
+        PlainText.escaped(title), place, indent: 2 * min(node.depth, Self.depthLimit), emphasized: node.depth == 0,
+        start: row.isLeaked ? TintedStart(title, .proven) : nil)
+    }
+    if shown.count < nodes.count {
+      lines.line("\(Decimal.counted(UInt64(nodes.count - shown.count), "more row")); show all with --limit 0")
+    }
+    if !nodes.isEmpty { lines.blank() }
   }
 
   private func write(_ row: TaskInventory.Row, to lines: inout TextLines, indent: Int) {
@@ -135,6 +173,24 @@ package struct TaskText {
         indent: indent + 2)
     }
     lines.blank()
+  }
+
+  /// Writes the actors with long queues, and those whose queues grew.
+  private func write(_ actors: [TaskInventory.Actor], _ inventory: TaskInventory, to lines: inout TextLines) {
+    let long = actors.filter { $0.queue.count >= TaskInventory.Actor.minGrowth }
+    for actor in (long.filter(\.grows) + long.filter { !$0.grows }).prefix(Self.actorLimit) {
+      let growth = TaskWords.growth(actor)
+      let heading = growth == nil ? "QUEUE" : "GROWING QUEUE"
+      lines.line(
+        "\(heading)  \(PlainText.escaped(TaskWords.queue(actor)))",
+        emphasized: heading.split(separator: " ").count, tint: growth == nil ? nil : .suspected)
+      if let growth { lines.line("\(growth).", indent: 2) }
+      lines.line("\(PlainText.escaped(TaskWords.occupant(actor, in: inventory))).", indent: 2)
+      for function in (actor.thread.map { inventory.threads[$0].functions } ?? []).prefix(Self.threadStackLimit) {
+        Self.write(function, to: &lines, indent: 6)
+      }
+      lines.blank()
+    }
   }
 
   private func write(_ threads: [TaskInventory.Thread], _ inventory: TaskInventory, to lines: inout TextLines) {

@@ -11,6 +11,14 @@ package enum TaskWords {
     "\(Decimal.grouped(UInt64(row.count))) \(state(row))"
   }
 
+  /// Returns the title of a node of the tree, such as `400 in 4 groups: waiting for a continuation`.
+  package static func title(_ node: TaskTree.Node, _ row: TaskInventory.Row) -> String {
+    let count = Decimal.grouped(UInt64(node.count))
+    let end = row.resumer == .noCode ? ", no code can resume \(node.count == 1 ? "it" : "them")" : ""
+    if node.groups > 0 { return "\(count) in \(Decimal.counted(UInt64(node.groups), "group")): \(state(row))\(end)" }
+    return "\(count)\(node.parent == nil ? "" : " by async let:") \(state(row))\(end)"
+  }
+
   /// Returns the state of a row's tasks, such as `waiting for a continuation, cancelled`.
   package static func state(_ row: TaskInventory.Row) -> String {
     let marks = [row.isCancelled && row.state != .finished ? "cancelled" : nil, row.priority.flatMap(priority)]
@@ -103,14 +111,14 @@ package enum TaskWords {
     return parts.isEmpty ? "\(total)" : "\(total): \(parts.joined(separator: ", "))"
   }
 
-  /// Returns a sentence about threads that are all blocked; nil if tasks can run.
+  /// Returns a sentence about threads that keep tasks from running; nil if tasks can run.
   package static func starvation(_ inventory: TaskInventory) -> String? {
-    guard inventory.isStarved else { return nil }
-    let pool = inventory.threads.filter(\.isOfPool).count
-    let ready = Decimal.counted(UInt64(inventory.waitingForThread), "task")
-    return pool == 1
-      ? "The thread that runs tasks is blocked, and \(ready) cannot run until its call returns."
-      : "\(pool == 2 ? "Both" : "All \(pool)") threads that run tasks are blocked, and \(ready) cannot run until one of these calls returns."
+    guard let worst = inventory.starvation.first else { return nil }
+    let count = worst.threads.count
+    let ready = Decimal.counted(UInt64(worst.waiting), "task")
+    return count == 1
+      ? "The only thread that runs these tasks is blocked, and \(ready) cannot run until its call returns."
+      : "\(count) of \(count) threads that run tasks are blocked, and \(ready) cannot run until one of these calls returns."
   }
 
   /// Returns the activity of a thread, such as `blocked by a lock that thread 12 holds`.
@@ -131,6 +139,31 @@ package enum TaskWords {
     case .input?: "blocked by input or output"
     case nil: "running"
     }
+  }
+
+  /// Returns the queue of an actor, such as `40 tasks wait for a turn on Printer`.
+  package static func queue(_ actor: TaskInventory.Actor) -> String {
+    let count = UInt64(actor.queue.count)
+    return "\(Decimal.counted(count, "task")) \(count == 1 ? "waits" : "wait") for a turn on \(Self.actor(actor.type))"
+  }
+
+  /// Returns how the queue of an actor grew, such as `38 more than 2 s before, and none has left it`; nil if it did not
+  /// grow.
+  package static func growth(_ actor: TaskInventory.Actor) -> String? {
+    guard actor.grows, let earlier = actor.earlier else { return nil }
+    let span = earlier.seconds.map { "\(Decimal.duration($0)) before" } ?? "in the earlier image"
+    let left =
+      earlier.left == 0
+      ? "none of the earlier ones has had its turn" : "\(Decimal.grouped(UInt64(earlier.left))) had their turn"
+    return "\(Decimal.grouped(UInt64(actor.queue.count - earlier.count))) more than \(span): \(left)"
+  }
+
+  /// Returns who runs code of the actor, such as `thread 12 runs it, blocked by a sleep`.
+  package static func occupant(_ actor: TaskInventory.Actor, in inventory: TaskInventory) -> String {
+    guard let index = actor.thread else { return "No thread is known to run it" }
+    let thread = inventory.threads[index]
+    let name = thread.name.prefix(1).uppercased() + thread.name.dropFirst()
+    return "\(name) runs it\(thread.call == nil ? "" : ", \(activity(thread, among: inventory.threads))")"
   }
 
   /// Returns the title of a deadlock.

@@ -154,4 +154,40 @@ import Testing
     #expect(try shop.run(["check", "--against", old, "--fail-on", "leaks", "--", shop.program]).end == .exit(64))
     #expect(try shop.run(["check", "--against", "none.trace", "--", shop.program]).end == .exit(3))
   }
+
+  /// The program leaks in each run whose number, which a file counts, is odd.
+  @Test func checkAgainstRepeatsTheProgram() throws {
+    let shop = try Shop()
+    let old = try shop.record("20 20")
+    let script = "n=$(cat runs 2>/dev/null || echo 0); n=$((n + 1)); echo $n > runs; exec \"$0\" 20 $((n % 2 * 3))"
+    func check(_ options: [String], _ script: String) throws -> (outcome: Command.Outcome, runs: Int) {
+      try? FileManager.default.removeItem(atPath: shop.directory.path + "/runs")
+      let outcome = try shop.run(
+        ["check", "--against", old, "--only", "fixed-shop"] + options + ["--", "/bin/sh", "-c", script, shop.program])
+      let count = try String(contentsOfFile: shop.directory.path + "/runs", encoding: .utf8)
+      return (outcome, try #require(Int(count.trimmingCharacters(in: .whitespacesAndNewlines))))
+    }
+    let flaky = try check(["--runs", "5"], script)
+    #expect(flaky.outcome.end == .exit(1) && flaky.runs == 5, "\(flaky)")
+    #expect(flaky.outcome.output.contains("flaky: gone in 2 of 5 runs, still in 3"), "\(flaky.outcome.output)")
+    let fixed = try check(["--runs", "3"], script.replacingOccurrences(of: "n % 2 * 3", with: "0"))
+    #expect(fixed.outcome.end == .exit(0) && fixed.runs == 3, "\(fixed)")
+    #expect(fixed.outcome.output.contains("Fixed: 1 gone"), "\(fixed.outcome.output)")
+    // A run that fails is the last one, and its status is the command's.
+    let failing = try check(["--runs", "3"], "echo 1 > runs; \"$0\" 20 0; exit 9")
+    #expect(failing.outcome.end == .exit(9) && failing.runs == 1, "\(failing)")
+    #expect(try shop.run(["check", "--runs", "2", "--", shop.program]).end == .exit(64))
+    #expect(try shop.run(["check", "--against", old, "--runs", "0", "--", shop.program]).end == .exit(64))
+  }
+
+  @Test func eachRunInheritsTheSameSignals() throws {
+    let shop = try Shop()
+    let old = try shop.record("20 20")
+    let script = "grep '^Sig[BI]' /proc/self/status >> states; exec \"$0\" 20 0"
+    let outcome = try shop.run(
+      ["check", "--against", old, "--runs", "3", "--only", "fixed-shop", "--", "/bin/sh", "-c", script, shop.program])
+    #expect(outcome.end == .exit(0), "\(outcome)")
+    let lines = try String(contentsOfFile: shop.directory.path + "/states", encoding: .utf8).split(separator: "\n")
+    #expect(lines.count == 6 && Set(lines).count == 2, "\(lines)")
+  }
 }

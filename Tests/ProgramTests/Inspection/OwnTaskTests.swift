@@ -40,7 +40,8 @@ import Testing
   }
 
   private static func run(
-    _ children: String, _ recorder: Recorder, in directory: String, command: String? = nil, isOptimised: Bool = true
+    _ children: String, _ recorder: Recorder, in directory: String, command: String? = nil, isOptimised: Bool = true,
+    under outer: [String] = [], variables: [String: String] = [:]
   ) throws -> Command.Outcome {
     let program = try LeakTraceLibrary.program("own-tasks.swift", isOptimised: isOptimised).path()
     let prefix =
@@ -51,7 +52,8 @@ import Testing
           "--no-snapshots", "-o", directory + "/t.trace", "--",
         ]
       }
-    var run = Command(prefix + [program, directory, children])
+    var run = Command(outer + prefix + [program, directory, children])
+    run.environment.merge(variables) { $1 }
     run.environment["LEAKTRACE_COMMAND"] = command ?? BuildProducts.leaktrace
     return try run.run()
   }
@@ -94,6 +96,49 @@ import Testing
     #expect(all.text.contains("Type: tasks") && all.text.contains("File: own-tasks"), "\(all.text)")
     let leaked = try Self.top(directory + "/taskleak.pb.gz")
     #expect(leaked.total == 3 && leaked.text.contains("drop()"), "\(leaked.text)")
+  }
+
+  /// The first lines of a program that has listed its tasks.
+  private static let listed =
+    "tasks.json tasks.pb.gz taskleak.pb.gz\nothers went on\n2 at the same time\n0 signals, 0 reaped\n"
+
+  @Test("The command has no descriptor of the program", arguments: [true, false])
+  func descriptors(closesRanges: Bool) throws {
+    let directory = try TemporaryDirectory()
+    let command = directory.path + "/command"
+    // A filter hides the system call. leaktrace cannot inspect a process under a filter of its own, so another command
+    // answers then.
+    try """
+    #!/bin/bash
+    [ -e /proc/self/fd/7 ] && echo inherited >> \(directory.path)/descriptors
+    echo called >> \(directory.path)/descriptors
+    \(closesRanges ? "exec \(BuildProducts.leaktrace) \"$@\"" : "echo tasks")
+
+    """.write(toFile: command, atomically: true, encoding: .utf8)
+    chmod(command, 0o755)
+    let kernel = closesRanges ? [] : [try TestProgram("hides-calls.c").path(), "close-range"]
+    let outcome = try Self.run(
+      "handled", .none, in: directory.path, command: command,
+      under: kernel + ["/bin/sh", "-c", "exec 7</dev/null; exec \"$0\" \"$@\""])
+    #expect(outcome.output.hasPrefix(Self.listed) && outcome.end == .exit(0), "\(outcome)")
+    if closesRanges { try check(directory.path) }
+    let calls = try String(contentsOfFile: directory.path + "/descriptors", encoding: .utf8).split(separator: "\n")
+    #expect(calls.count == 6 && Set(calls) == ["called"], "\(calls)")
+  }
+
+  @Test("Where only parents may trace, the program lets its descendants trace it for the time of the call")
+  func restrictedTracing() throws {
+    let directory = try TemporaryDirectory()
+    let library = try TestProgram("restricts-tracing.c", flags: ["-shared", "-fPIC"]).path()
+    let outcome = try Self.run(
+      "ignored", .none, in: directory.path,
+      variables: ["LD_PRELOAD": library, "TRACERS": directory.path + "/tracers"])
+    #expect(outcome.output == Self.listed && outcome.end == .exit(0), "\(outcome)")
+    try check(directory.path)
+    let tracers = try String(contentsOfFile: directory.path + "/tracers", encoding: .utf8).split(separator: "\n")
+    // Three calls, two at the same time, and one in a child, which the program does not wait for.
+    #expect(tracers.count >= 10, "\(tracers)")
+    for index in stride(from: 0, to: 10, by: 2) { #expect(tracers[index..<index + 2] == ["descendants", "nobody"]) }
   }
 
   @Test("Without a command there is no list", arguments: ["/nonexistent/leaktrace", "/bin/false", "relative/path"])

@@ -17,6 +17,14 @@ struct ExpectedTasks: Decodable {
     var cancelled: Bool?
   }
 
+  /// A node of the tree, by the name of the source lines where its tasks wait.
+  struct Node: Decodable, Hashable {
+    var count: Int
+    var depth: Int
+    var groups: Int
+    var at: String
+  }
+
   struct Deadlocks: Decodable, Equatable {
     /// The number of members of each deadlock, in ascending order.
     var threads: [Int]
@@ -27,6 +35,7 @@ struct ExpectedTasks: Decodable {
   var tasks: Int
   var states: [String: Int]
   var rows: [Row]
+  var tree: [Node]?
   var deadlocks: Deadlocks
   var starved: Bool
 
@@ -71,6 +80,34 @@ private struct TaskDocument: Decodable {
     var tasks: [Int]
   }
 
+  struct Node: Decodable {
+    var row: Int
+    var count: Int
+    var parent: Int?
+    var groups: Int
+  }
+
+  struct Actor: Decodable {
+    struct Earlier: Decodable {
+      var secondsBefore: Double?
+      var count: Int
+      var left: Int
+    }
+    var type: String
+    var queue: [Int]
+    var thread: Int?
+    var grows: Bool
+    var earlier: Earlier?
+  }
+
+  struct Thread: Decodable {
+    var blockedIn: String?
+    var functions: [Frame]
+  }
+
+  var tree: [Node]
+  var actors: [Actor]
+  var threads: [Thread]
   var states: [String: Int]
   var rows: [Row]
   var deadlocks: [Deadlock]
@@ -155,5 +192,69 @@ private struct TaskDocument: Decodable {
       tasks: found.deadlocks.filter { $0.threads.isEmpty }.map(\.tasks.count).sorted())
     #expect(deadlocks == expected.deadlocks)
     #expect(found.starved == expected.starved)
+    #expect(found.tree.reduce(0) { $0 + $1.count } == expected.tasks)
+    guard let tree = expected.tree else { return }
+    var depths: [Int] = []
+    var nodes: [ExpectedTasks.Node] = []
+    for node in found.tree {
+      depths.append(node.parent.map { depths[$0] + 1 } ?? 0)
+      let place = found.rows[node.row].stack.filter(\.own).compactMap(\.line).first { named.contains($0) }
+      let name = lines.first { place.map($0.value.contains) ?? false }?.key ?? ""
+      nodes.append(.init(count: node.count, depth: depths[depths.count - 1], groups: node.groups, at: name))
+    }
+    func counts(_ nodes: [ExpectedTasks.Node]) -> [ExpectedTasks.Node: Int] {
+      Dictionary(nodes.map { ($0, 1) }, uniquingKeysWith: +)
+    }
+    #expect(counts(nodes) == counts(tree), "\(nodes)")
+  }
+
+  // MARK: Queues of actors
+
+  private static func actors(_ target: String, _ options: [String] = []) throws -> TaskDocument {
+    let outcome = try Command([BuildProducts.leaktrace, "tasks", target, "--format", "json"] + options).run()
+    try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
+    return try JSONDecoder().decode(TaskDocument.self, from: Data(outcome.output.utf8))
+  }
+
+  @Test("A queue that only grows is named, with the thread that runs the actor", arguments: ["recorded", "light"])
+  func growingQueue(way: String) throws {
+    let program = TestProgram(named: "actor-queues", sources: ["actor-queues.swift"], flags: ["-parse-as-library"])
+    let recorder = [BuildProducts.leaktrace, "record", "--quiet", "-o", "%DIRECTORY%/%p.trace"]
+    let waiting = try InspectionTests.Waiting(
+      program, ["blocked"], under: recorder + (way == "light" ? ["--light"] : []) + ["--"])
+    defer { _ = try? waiting.end(SIGKILL) }
+    let trace = try AwaitedState.value("the trace has two whole images") {
+      waiting.trace().flatMap { path in
+        (try? TraceReader(path: path))?.snapshots.count(where: \.isWhole) == 2 ? path : nil
+      }
+    }
+    let found = try Self.actors(trace)
+    let actor = try #require(found.actors.first)
+    #expect(actor.type == "Printer" && actor.queue.count == 50 && actor.grows)
+    #expect(actor.earlier?.count == 20 && actor.earlier?.left == 0)
+    let thread = try found.threads[#require(actor.thread)]
+    #expect(thread.blockedIn == "semaphore" && thread.functions.contains { $0.function.contains("printPage") })
+    let text = try Command([BuildProducts.leaktrace, "tasks", trace]).run().output
+      .split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(text.contains("GROWING QUEUE 50 tasks wait for a turn on Printer"), "\(text)")
+    #expect(text.contains("30 more than") && text.contains("none of the earlier ones has had its turn"), "\(text)")
+    // One image shows the length, and no growth.
+    let first = try Self.actors(trace, ["--snapshot", "1"])
+    #expect(first.actors.first?.queue.count == 20 && first.actors.first?.grows == false)
+  }
+
+  @Test("Two inspections tell a queue that only grows from one that is worked off", arguments: ["blocked", "busy"])
+  func queueOfProcess(way: String) throws {
+    let program = TestProgram(named: "actor-queues", sources: ["actor-queues.swift"], flags: ["-parse-as-library"])
+    let waiting = try InspectionTests.Waiting(program, [way])
+    defer { _ = try? waiting.end(SIGKILL) }
+    // In a second, fifty tasks come to the queue of the blocked actor.
+    let found = try Self.actors("\(waiting.processID)", ["--again", "1s"])
+    if way == "blocked" {
+      let actor = try #require(found.actors.first)
+      #expect(actor.type == "Printer" && actor.grows && actor.earlier?.left == 0)
+    } else {
+      #expect(found.actors.allSatisfy { !$0.grows }, "\(found.actors)")
+    }
   }
 }

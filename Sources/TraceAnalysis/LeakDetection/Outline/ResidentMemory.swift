@@ -83,7 +83,7 @@ package struct ResidentMemory: Hashable, Sendable {
 
   /// An explanation of the memory use, for reports.
   package var remark: String {
-    guard let freed, let freePages else {
+    guard let freed else {
       return
         "\(Decimal.bytes(otherPrivate)) of private memory is in no live block (live: \(Decimal.bytes(liveBlocks))), so it has not "
         + "leaked: mostly the allocator keeps it for later. malloc_trim(0) gives back free memory; fewer arenas "
@@ -105,7 +105,7 @@ package struct ResidentMemory: Hashable, Sendable {
       )
     }
     if let growth = course.growth { sentences.append(growth) }
-    return (sentences + advice(freed: freed, freePages: freePages)).joined(separator: ". ")
+    return (sentences + remedies.map(Self.sentence)).joined(separator: ". ")
   }
 
   private var arenaText: String {
@@ -113,29 +113,48 @@ package struct ResidentMemory: Hashable, Sendable {
     return arenas > 1 ? " in \(Decimal.counted(arenas, "arena"))" : ""
   }
 
-  /// Returns only the advice that the figures justify.
-  private func advice(freed: UInt64, freePages: UInt64) -> [String] {
-    var advice: [String] = []
+  /// True if the allocators keep more freed memory than there is in live blocks, and much of it.
+  package var isMostlyFreed: Bool {
+    freed.map { $0 >= Self.remarkableSize && $0 > liveBlocks } ?? false
+  }
+
+  /// A change that makes the allocator keep less freed memory, and the bytes that the change is about.
+  package enum AllocatorRemedy: Hashable, Sendable {
+    /// Give whole free pages back.
+    case trim(UInt64)
+    /// Share arenas between threads.
+    case fewerArenas(UInt64)
+    /// Use an allocator that leaves less free memory between live blocks.
+    case otherAllocator(UInt64)
+    /// Let jemalloc give whole free pages back in time.
+    case backgroundThread(UInt64)
+  }
+
+  /// The remedies that the figures justify.
+  package var remedies: [AllocatorRemedy] {
+    guard let freed, let freePages else { return [] }
     guard let glibc = allocators.first(where: { $0.kind == .glibc && $0.held >= Self.remarkableSize }) else {
-      if freePages >= Self.remarkableSize {
-        advice.append(
-          "\(Decimal.bytes(freePages)) are whole pages, which MALLOC_CONF=background_thread:true gives back in time")
-      }
-      return advice
+      return freePages >= Self.remarkableSize ? [.backgroundThread(freePages)] : []
     }
-    if freePages >= Self.remarkableSize {
-      advice.append("\(Decimal.bytes(freePages)) are whole pages, which malloc_trim(0) gives back")
-    }
+    var remedies: [AllocatorRemedy] = []
+    if freePages >= Self.remarkableSize { remedies.append(.trim(freePages)) }
     if glibc.arenas >= Self.manyArenas, glibc.arenaLimit == 0, glibc.freeInOtherArenas >= Self.remarkableSize {
-      advice.append(
-        "\(Decimal.bytes(glibc.freeInOtherArenas)) lie in arenas of threads: MALLOC_ARENA_MAX=2 allows fewer of them")
+      remedies.append(.fewerArenas(glibc.freeInOtherArenas))
     }
-    if freed - freePages >= Self.remarkableSize {
-      advice.append(
-        "\(Decimal.bytes(freed - freePages)) lie between live blocks, where no page is free: jemalloc, which keeps blocks of a size together, leaves less"
-      )
+    if freed - freePages >= Self.remarkableSize { remedies.append(.otherAllocator(freed - freePages)) }
+    return remedies
+  }
+
+  private static func sentence(_ remedy: AllocatorRemedy) -> String {
+    switch remedy {
+    case .trim(let bytes): "\(Decimal.bytes(bytes)) are whole pages, which malloc_trim(0) gives back"
+    case .fewerArenas(let bytes):
+      "\(Decimal.bytes(bytes)) lie in arenas of threads: MALLOC_ARENA_MAX=2 allows fewer of them"
+    case .otherAllocator(let bytes):
+      "\(Decimal.bytes(bytes)) lie between live blocks, where no page is free: jemalloc, which keeps blocks of a size together, leaves less"
+    case .backgroundThread(let bytes):
+      "\(Decimal.bytes(bytes)) are whole pages, which MALLOC_CONF=background_thread:true gives back in time"
     }
-    return advice
   }
 }
 

@@ -29,6 +29,8 @@ package struct SeriesGrowth: Sendable {
   package var grown: [Row] = []
   /// Proven findings with their instances in each heap image, in descending order of retained bytes.
   package var findings: [ImageSeries.FindingHistory] = []
+  /// The level of the live memory, if no row is suspected; nil if memory still grows.
+  package var level: MemoryLevel?
 }
 
 extension ImageSeries {
@@ -60,6 +62,7 @@ extension ImageSeries {
     }
     found.sort { ($1.grownRetained, $1.grown, $0.row.key) < ($0.grownRetained, $0.grown, $1.row.key) }
     choose(from: found, into: &growth)
+    if growth.suspects.isEmpty { growth.level = memoryLevel }
     return growth
   }
 

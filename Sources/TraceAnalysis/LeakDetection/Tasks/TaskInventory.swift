@@ -143,6 +143,8 @@ package struct TaskInventory: Sendable {
     package var row: Int
     /// The index of the task's parent; nil if it has none.
     package var parent: Int?
+    /// The group that the task is a child of; nil if it is none.
+    package var group: RuntimeAddress?
     /// In seconds; nil if the image lacks the time of the allocation.
     package var age: Double?
     /// The timer that ends the task's sleep; nil if the task does not sleep, or if the image does not show the timer.
@@ -167,6 +169,11 @@ package struct TaskInventory: Sendable {
     package var functions: [SourceFrame]
     /// True if the thread belongs to the pool that runs tasks.
     package var isOfPool: Bool
+    package var isMain = false
+    /// The queue of the runtime that the thread takes its jobs from; nil if it is unknown.
+    package var queue: RuntimeAddress?
+    /// The most jobs that the queue runs at a time, if it runs as many; otherwise nil.
+    package var queueLimit: Int?
   }
 
   /// Threads or tasks that wait for one another. None of them can go on.
@@ -177,28 +184,77 @@ package struct TaskInventory: Sendable {
     package var tasks: [Int] = []
   }
 
+  /// An actor whose queue has tasks.
+  package struct Actor: Sendable {
+    /// The actor's address. It identifies the actor in other heap images of the process.
+    package var address: RuntimeAddress
+    /// The name of the actor's type.
+    package var type: String
+    /// The indices of the tasks in the queue, in order of their addresses.
+    package var queue: [Int]
+    /// The index of the thread that runs code of the actor; nil if the image does not show it.
+    package var thread: Int?
+    /// The queue in an earlier heap image; nil if there is none to compare with.
+    package var earlier: EarlierQueue?
+
+    /// True if tasks came to the queue, and the queue became longer by many of them.
+    package var grows: Bool {
+      guard let earlier else { return false }
+      return queue.count - earlier.count >= Self.minGrowth
+    }
+    /// Minimum number of tasks for growth. Fewer tasks may be a short burst.
+    package static let minGrowth = 8
+  }
+
+  /// The queue of an actor in an earlier heap image.
+  package struct EarlierQueue: Sendable {
+    /// Seconds before the heap image of the inventory; nil if that is not known.
+    package var seconds: Double?
+    /// The number of tasks in the queue then, and the number of them that have left it since.
+    package var count: Int
+    package var left: Int
+  }
+
   /// The rows, in descending order of tasks.
   package internal(set) var rows: [Row] = []
   /// In ascending order of addresses.
   package internal(set) var tasks: [Task] = []
   package internal(set) var threads: [Thread] = []
   package internal(set) var deadlocks: [Deadlock] = []
+  /// The actors with tasks in their queues, the longest queue first.
+  package internal(set) var actors: [Actor] = []
   /// The reason why the states are unknown; nil if they are known.
   package internal(set) var obstacle: String?
 
   /// The number of tasks in a state.
   package func count(of state: State) -> Int { rows.reduce(0) { $0 + ($1.state == state ? $1.count : 0) } }
 
-  /// True if all threads that run tasks are blocked, and other tasks wait for a thread. libdispatch limits the number of
-  /// jobs that run at a time. So a thread without a job does not help.
-  package var isStarved: Bool {
-    let pool = threads.filter(\.isOfPool)
-    return !pool.isEmpty && pool.allSatisfy { $0.call != nil } && waitingForThread > 0
+  /// True if tasks cannot run because blocked threads have all places of their queue.
+  package var isStarved: Bool { !starvation.isEmpty }
+
+  /// A queue of the runtime that runs as many jobs as it may, all of them on blocked threads. Tasks in the queue cannot
+  /// run until one of the threads goes on.
+  package struct Starvation: Sendable {
+    /// The indices of the blocked threads.
+    package var threads: [Int]
+    /// The number of ready tasks that need a place in the queue.
+    package var waiting: Int
   }
 
-  /// The number of tasks that need a thread of the global executor.
-  package var waitingForThread: Int {
-    rows.reduce(0) { $0 + ($1.state == .ready && $1.wait == .executor ? $1.count : 0) }
+  /// The queues whose tasks cannot run. The runtime has a queue for each priority, and each queue has a limit of its
+  /// own. The heap image shows the limit and the number of running jobs, so the number of processors does not matter.
+  package var starvation: [Starvation] {
+    let blocked = threads.indices.filter { threads[$0].isOfPool && threads[$0].call != nil && threads[$0].queue != nil }
+    let queues = Dictionary(grouping: blocked) { threads[$0].queue ?? RuntimeAddress(0) }
+    return queues.values.compactMap { members -> Starvation? in
+      guard let limit = threads[members[0]].queueLimit, members.count == limit else { return nil }
+      let priorities = Set(members.compactMap { threads[$0].task.flatMap { rows[tasks[$0].row].priority } })
+      let waiting = rows.reduce(0) { sum, row in
+        let isThere = row.state == .ready && row.wait == .executor && row.priority.map(priorities.contains) ?? false
+        return sum + (isThere ? row.count : 0)
+      }
+      return waiting > 0 ? Starvation(threads: members, waiting: waiting) : nil
+    }.sorted { ($1.waiting, $0.threads[0]) < ($0.waiting, $1.threads[0]) }
   }
 
   static let mainActor = "MainActor"

@@ -114,13 +114,15 @@ private struct TaskInventoryBuilder {
       }
       inventory.tasks.append(
         TaskInventory.Task(
-          address: RuntimeAddress(candidate.address), name: name, row: index, parent: nil, age: candidate.age))
+          address: RuntimeAddress(candidate.address), name: name, row: index, parent: nil,
+          group: relations.groups[candidate.address].map { RuntimeAddress($0) }, age: candidate.age))
     }
     for index in inventory.tasks.indices {
       inventory.tasks[index].parent = relations.parents[inventory.tasks[index].address.rawValue].flatMap { indices[$0] }
     }
     addTimers(&rows, &inventory)
     join(rows, &inventory)
+    inventory.actors = actors(candidates, threads: inventory.threads)
     return inventory
   }
 
@@ -391,14 +393,36 @@ private struct TaskInventoryBuilder {
     return row
   }
 
+  /// Returns the actors with tasks in their queues, the longest queue first. Linear in the tasks and in the words of
+  /// threads.
+  private func actors(_ candidates: [Candidate], threads: [TaskInventory.Thread]) -> [TaskInventory.Actor] {
+    var queues: [UInt64: [Int]] = [:]
+    for (index, task) in candidates.enumerated() where task.state == .ready {
+      if case .executor(let address?)? = task.dependency { queues[address, default: []].append(index) }
+    }
+    let named = queues.compactMap { address, queue -> TaskInventory.Actor? in
+      actor(address).map { TaskInventory.Actor(address: RuntimeAddress(address), type: $0, queue: queue) }
+    }
+    let occupants = ActorOccupants(graph, threads)
+    return named.map { actor in
+      var actor = actor
+      actor.thread = occupants.thread(of: actor)
+      return actor
+    }.sorted { ($1.queue.count, $0.address.rawValue) < ($0.queue.count, $1.address.rawValue) }
+  }
+
   private func actor(_ address: UInt64) -> String? {
     guard let block = graph.heap.block(containing: address) else {
       // The main actor is a variable of the runtime.
       return graph.roots.isImage(address) ? TaskInventory.mainActor : nil
     }
     let type = graph.type(of: block.rawValue)
+    if type.name == Self.mainExecutor { return TaskInventory.mainActor }
     return type.kind == .object ? type.name : nil
   }
+
+  /// The executor of the main actor since Swift 6.2.
+  private static let mainExecutor = "DispatchMainExecutor"
 
   private func continuation(
     of task: Candidate, _ stack: [SourceFrame], _ search: ResumerSearch

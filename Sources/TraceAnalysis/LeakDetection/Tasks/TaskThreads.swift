@@ -53,6 +53,11 @@ struct TaskThreads {
       found[owner] = self.thread(
         thread, functions, task: nil, call: thread.isWaiting ? BlockingCall(frames: functions) : nil, isRunner: false)
     }
+    let (queues, full) = jobQueues()
+    for (index, queue) in queues {
+      found[index]?.queue = RuntimeAddress(queue)
+      found[index]?.queueLimit = full[queue]
+    }
     let order = found.keys.sorted()
     let places = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, $0) })
     return order.map { index in
@@ -76,7 +81,7 @@ struct TaskThreads {
       name: names.threads?.name(ofThread: UInt64(thread.osThread)) ?? "thread \(thread.osThread)", task: task,
       call: call,
       owner: nil, functions: functions.filter { $0.kind == .user },
-      isOfPool: isRunner && isPoolThread(functions) && !isMain)
+      isOfPool: isRunner && isPoolThread(functions) && !isMain, isMain: isMain)
   }
 
   private func functions(of thread: SnapshotThread) -> [SourceFrame] {
@@ -121,6 +126,43 @@ struct TaskThreads {
   }
 
   private func index(_ number: UInt64) -> Int? { UInt32(exactly: number).flatMap { indices[$0] } }
+
+  // MARK: Queues of jobs
+
+  /// Returns the queue of jobs of each waiting thread, by the thread's index, and the number of jobs of each queue that
+  /// may not be exceeded. Nothing is known of other queues.
+  ///
+  /// `known_words.c` of CHeapScan keeps the states of these queues, and of no others. Source:
+  /// swiftlang/swift-corelibs-libdispatch, src/queue_internal.h (dq_state, dq_width); swiftlang/swift,
+  /// stdlib/public/Concurrency/DispatchGlobalExecutor.cpp; seen with Swift 6.3.1.
+  private func jobQueues() -> (queues: [Int: UInt64], full: [UInt64: Int]) {
+    var queues: [Int: UInt64] = [:]
+    var full: [UInt64: Int] = [:]
+    for root in graph.roots.roots {
+      guard case .stack(let thread) = root.kind, graph.snapshot.threads[thread].isWaiting else { continue }
+      for range in root.ranges {
+        graph.image.forEachWord(in: range) {
+          let address = $1 & HeapImage.addressBits
+          guard queues[thread] == nil, let jobs = jobs(ofQueue: address) else { return }
+          queues[thread] = address
+          if jobs.running == jobs.width { full[address] = jobs.width }
+        }
+      }
+    }
+    return (queues, full)
+  }
+
+  /// Returns the number of jobs that a queue runs, and its limit. Nil if no such queue is at the address.
+  private func jobs(ofQueue address: UInt64) -> (running: Int, width: Int)? {
+    guard address & 15 == 0, graph.heap.block(containing: address) != nil,
+      let width = graph.image.word(at: address &+ UInt64(SWIFT_QUEUE_WIDTH)).map({ Int($0 & 0xFFFF) }),
+      (1..<Int(SWIFT_QUEUE_FULL)).contains(width),
+      let state = graph.image.word(at: address &+ UInt64(SWIFT_QUEUE_STATE))
+    else { return nil }
+    let field = Int(state >> UInt64(SWIFT_QUEUE_JOBS_SHIFT) & UInt64(SWIFT_QUEUE_JOBS_MASK))
+    let running = field - (Int(SWIFT_QUEUE_FULL) - width)
+    return (0...width).contains(running) ? (running, width) : nil
+  }
 
   // MARK: Tasks
 

@@ -36,6 +36,8 @@ package struct AllocationAnalysis: Sendable {
   var mismatchCounts: [UInt64]
   package var atExit: MemoryMoment
   package var atPeak: MemoryMoment
+  /// The live bytes in the course of the run. Without blocks that were allocated before the recording began.
+  package var liveBytes: LiveBytesCurve
   /// The blocks that were live at the requested snapshot. Their site IDs are indices into `sites`.
   package var blocksAtSnapshot = LiveBlockList([])
   /// The program's statements about its objects, with their outcomes at the snapshot; without a snapshot, at the
@@ -146,6 +148,7 @@ package struct AllocationAnalysis: Sendable {
     gaps = TraceGaps(
       reader, diagnostics: diagnostics, until: snapshot?.time ?? endTime, listing: unseen == nil ? .unknown : .listed)
     let samples = Self.memorySamples(definitions, closing)
+    liveBytes = totals.curve
     atExit = Self.moment(endTime, totals.liveBytes, totals.liveBlocks, samples)
     // If nothing was ever allocated, the peak is at the beginning.
     let peakTime = totals.peakBlocks == 0 ? header.startTime : totals.peakTime

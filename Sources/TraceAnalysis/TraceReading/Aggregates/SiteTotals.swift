@@ -126,6 +126,8 @@ package struct SiteTotals: ReplayObserver {
   package private(set) var peakBlocks: UInt64 = 0
   /// The first moment with `peakBytes` live bytes, in ticks.
   private(set) var peakTime: UInt64 = 0
+  /// The live bytes of all sites in the course of the run.
+  package private(set) var curve = LiveBytesCurve()
 
   /// `peakLimit`: the number of peaks after which they are counted from 0 again.
   package init(peakLimit: UInt32 = .max) {
@@ -314,4 +316,8 @@ package struct SiteTotals: ReplayObserver {
 
   @inline(__always)
   package mutating func mismatched(_ mismatch: Mismatch, _ event: TraceEvent) {}
+
+  package mutating func passed(events count: UInt64, time: UInt64) {
+    curve.add(LiveBytesCurve.Point(events: count, time: time, liveBytes: liveBytes))
+  }
 }

@@ -52,6 +52,8 @@ package protocol ReplayObserver {
   /// The program made a mark; `event.size` is the mark's index. `execution`: the execution that made the mark. `block`: the
   /// live block at the mark's address.
   mutating func marked(_ event: TraceEvent, execution: ExecutionID, block: LiveBlock?)
+  /// The process has made `count` events, the last one at `time`. Called at the points of `CurveSchedule`.
+  mutating func passed(events count: UInt64, time: UInt64)
   /// Prefetches the observer's data of a site, because a block of the site may be allocated or freed soon.
   func prefetchBlock(of site: SiteID)
   /// Prefetches the observer's data of a site for a retain or release of a block, like `prefetchBlock(of:)`.
@@ -72,6 +74,7 @@ extension ReplayObserver {
     referencesChanged(block.pointee, by: event.pointee)
   }
   @inline(__always) package mutating func marked(_ event: TraceEvent, execution: ExecutionID, block: LiveBlock?) {}
+  @inline(__always) package mutating func passed(events count: UInt64, time: UInt64) {}
   @inline(__always) package func prefetchBlock(of site: SiteID) {}
   @inline(__always) package func prefetchReference(to site: SiteID) {}
 }
@@ -124,6 +127,10 @@ package struct ObserverPair<First: ReplayObserver, Second: ReplayObserver>: Repl
   @inline(__always) package mutating func marked(_ event: TraceEvent, execution: ExecutionID, block: LiveBlock?) {
     first.marked(event, execution: execution, block: block)
     second.marked(event, execution: execution, block: block)
+  }
+  @inline(__always) package mutating func passed(events count: UInt64, time: UInt64) {
+    first.passed(events: count, time: time)
+    second.passed(events: count, time: time)
   }
   @inline(__always) package func prefetchBlock(of site: SiteID) {
     first.prefetchBlock(of: site)

@@ -105,6 +105,8 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
   private let tracker: Unmanaged<ActivationTracker>
   /// Events of all threads so far.
   private var eventCount: UInt64 = 0
+  /// The number of events at the next point of curves. More than `eventCount`.
+  private var nextPoint = CurveSchedule.next(after: 0)
 
   /// A time in ticks. `blocksAtCheckpoint` keeps the blocks that are live after the events up to and including this
   /// time.
@@ -214,15 +216,24 @@ package struct Replayer<Observer: ReplayObserver>: EventSink {
     let prefetch = TablePrefetch(blocks: blocks, sites: siteTable)
     var next = 0
     while next < events.count {
-      let end = min(next &+ Self.window, events.count)
+      // A window ends at the next point of curves, so the points do not depend on the runs.
+      let rest = Int(truncatingIfNeeded: nextPoint &- eventCount)
+      let end = min(next &+ min(Self.window, rest), events.count)
       prefetch.begin(UnsafeBufferPointer(start: start + next, count: end &- next), observer)
       while next < end {
         let verdict = take(at: start + next, mayWait: mayWait)
         if verdict != .taken { return (next, verdict) }
         next &+= 1
       }
+      if eventCount >= nextPoint { passPoint(at: events[next &- 1].time) }
     }
     return (next, .taken)
+  }
+
+  @inline(never)
+  private mutating func passPoint(at time: UInt64) {
+    observer.passed(events: eventCount, time: time)
+    nextPoint = CurveSchedule.next(after: eventCount)
   }
 
   /// The number of events whose data is prefetched together. Their data fits in a processor's first cache.

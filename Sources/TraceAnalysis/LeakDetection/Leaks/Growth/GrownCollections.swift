@@ -262,9 +262,22 @@ struct GrownCollections {
   /// Maximum number of enlargements of a collection in addition to the enlargements that double it.
   private static let otherEnlargements = 4.0
 
+  /// Maximum of the bytes that the enlargements of collections allocated, as a multiple of their last sizes. Each
+  /// enlargement doubles the size, so all of them together allocate twice the last size. Collections that other ones
+  /// replace allocate their full sizes each time.
+  private static let maxAllocated: UInt64 = 3
+
+  /// Returns whether the blocks at some places replaced one another without becoming larger. False if that is unknown,
+  /// since the trace's totals include allocations after the heap image.
+  private func areReplaced(_ places: Set<UInt32>, births: UInt64, bytes: UInt64) -> Bool {
+    let totals = places.map { sites[Int($0)].total }
+    guard totals.reduce(0, { $0 &+ $1.allocatedBlocks }) == births else { return false }
+    return totals.reduce(0) { $0 &+ $1.allocatedBytes } / Self.maxAllocated > bytes
+  }
+
   /// Returns a fact about values that have no memory of their own. Their collections must have been enlarged several
-  /// times, and late in the run. Two kinds of collections do not count: those that are replaced for each piece of work,
-  /// and those that were emptied.
+  /// times, and late in the run. Three kinds of collections do not count: those that are replaced for each piece of
+  /// work, those whose holders are replaced, and those that were emptied.
   private func fact(ofValuesIn collections: [NodeID], holders: Int, holder: () -> String) -> GrownCollection? {
     var (values, bytes): ([Values], UInt64) = ([], 0)
     var places: Set<UInt32> = []
@@ -288,7 +301,7 @@ struct GrownCollections {
     )
     let late = values.filter { Double($0.enlarged) >= Self.minSpan * Double(lastOrdinal) }
     guard count >= Self.minValues, births >= 2 * UInt64(collections.count), Double(births) <= enlargements,
-      late.reduce(0, { $0 + $1.count }) * 2 > count
+      late.reduce(0, { $0 + $1.count }) * 2 > count, !areReplaced(places, births: births, bytes: bytes)
     else { return nil }
     let quarters = (1...4).map { quarter in
       Int(values.reduce(0.0) { $0 + $1.count(by: lastOrdinal / 4 * UInt64(quarter), of: lastOrdinal) })
