@@ -224,7 +224,7 @@ struct SurvivorFinder {
         accepted.insert(index)
         if let known = suspicion.isStated ? nil : groups.firstIndex(where: { isSameCause($0, group) }) {
           merge(group, into: &groups[known])
-          // Objects of several sites that hold one another are a tree, unless some of them stand for what they keep.
+          // Objects of several sites that hold one another are a tree, unless some were found as keepers of others.
           let all = groups[known].suspicions.union([index])
           if all.contains(where: { type(of: suspicions[$0]) != graph.nodeTypes[Int(group.sample)] }) {
             groups[known].suspicions = all
