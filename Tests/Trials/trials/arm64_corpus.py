@@ -19,7 +19,7 @@ from . import arm64, arm64_corpus_results, corpus, emulation
 from .arm64_corpus_results import Kept, Result
 from .leaktrace import Analysis, Leaktrace
 from .platform_corpus import shape
-from .processes import FailedCommand, must
+from .processes import FailedCommand
 
 WORK = os.path.join(emulation.WORK, "corpus")
 VARIANTS = ("dynamic-O", "dynamic-Onone")
@@ -86,14 +86,6 @@ def build_here(executable: str, variant: str) -> str:
     return product
 
 
-def build_loopback(root: str) -> str:
-    """The path of the program for arm64 that starts the loopback device."""
-    source = os.path.join(emulation.ROOT, "Tests", "Arm64", "loopback.c")
-    product = os.path.join(WORK, "loopback")
-    must([*emulation.compiler(root), "-fuse-ld=lld", "-O1", source, "-o", product])
-    return product
-
-
 def stem(case: corpus.Case) -> str:
     return f"{case.executable}-{case.variant}-{case.name}-{case.mode}".replace("/", "-")
 
@@ -117,14 +109,11 @@ def run_there(root: str, library: str, programs: dict[corpus.Case, str], answers
     for path in {library, *programs.values()}:
         machine.add(path)
     machine.add_from_root(CHILD)
-    loopback = build_loopback(root)
-    machine.add(loopback)
     emulation.say(f"booting {os.path.basename(kernel)} for {len(programs)} programs")
     shutil.rmtree(answers, ignore_errors=True)
     os.makedirs(answers)
     limit = emulation.BOOTING_SECONDS + len(programs) * RUN_SECONDS
-    lines = [loopback, *run_lines(library, programs, emulation.ANSWERS, jobs)]
-    machine.run(kernel, lines, answers, limit=limit)
+    machine.run(kernel, run_lines(library, programs, emulation.ANSWERS, jobs), answers, limit=limit)
 
 
 def run_here(library: str, programs: dict[corpus.Case, str], answers: str, jobs: int) -> None:
