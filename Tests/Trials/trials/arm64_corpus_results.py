@@ -118,7 +118,7 @@ def _table(rows: list[list[str]]) -> list[str]:
 def write(results: dict[corpus.Case, Result], variants: tuple[str, ...]) -> str:
     """Writes the table. Returns its path."""
     about = (
-        "Written by `scripts/test-arm64 --corpus`. [arm64](../arm64.md) explains the comparison. The findings of a row "
-        "are those of its first variant, with the program's own types."
+        "Written by `scripts/test-arm64 --corpus`. [arm64](../arm64.md) explains the comparison. A row has the "
+        "findings of the first variant, with the program's own types."
     )
     return write_table(TABLE, "The corpus on arm64 and on x86-64", about, table_lines(results, variants))
