@@ -12,6 +12,22 @@ import Testing
       (100, [24, 40, 200], nil), (100, [], nil), (41, [24, 40], nil),
     ] as [(UInt64, [UInt64], UInt64?)])
   func sizeIsRoundedUpToTheNextClass(asked: UInt64, sizes: [UInt64], expected: UInt64?) {
-    #expect(SampledLosses.rounded(asked, among: sizes) == expected)
+    #expect(SampledLosses.rounded(asked, among: sizes, page: 4 << 10) == expected)
+  }
+
+  @Test(
+    arguments: [
+      // 128 KiB and a byte, in three pages of 64 KiB.
+      (131_073, 196_592, 64, true), (131_073, 196_592, 16, false), (131_073, 196_592, 4, false),
+      // 20,000 bytes in two pages of 16 KiB, after a lower threshold.
+      (20_000, 32_752, 16, true), (20_000, 32_752, 4, false),
+      // glibc takes the third page from 131,049 bytes on.
+      (131_049, 196_592, 64, true), (131_048, 196_592, 64, false), (131_048, 131_056, 64, true),
+      // Not at the end of a page.
+      (131_073, 196_600, 64, false),
+    ] as [(UInt64, UInt64, UInt64, Bool)])
+  func sizeIsRoundedUpToWholePages(asked: UInt64, mapped: UInt64, kibibytes: UInt64, isAccepted: Bool) {
+    let expected = isAccepted ? mapped : nil
+    #expect(SampledLosses.rounded(asked, among: [mapped], page: kibibytes << 10) == expected)
   }
 }

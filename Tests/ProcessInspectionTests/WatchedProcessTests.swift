@@ -54,6 +54,14 @@ import Testing
     #expect(group == .init(used: 50, limit: 100))
   }
 
+  @Test(arguments: [(4, 20.3), (16, 8.3), (64, 5.3)] as [(UInt64, Double)])
+  func largerPagesNeedSmallerPageTables(kibibytes: UInt64, milliseconds: Double) {
+    let cost = ImageCost(ofSize: 1 << 30, page: kibibytes << 10)
+    #expect(abs(cost.pause * 1000 - milliseconds) < 0.01)
+    #expect(cost.maxCopied == 1 << 30)
+    #expect(ImageCost(ofSize: 1 << 30) == ImageCost(ofSize: 1 << 30, page: LiveProcessMemory.kernelPage))
+  }
+
   private static let id = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
   @Test func containerMembersAreFoundByTheirControlGroups() {

@@ -109,8 +109,9 @@ import Testing
   }
 
   /// The first half of the births has the peak of the first piece of work.
-  @Test func earlierPeakIsThatOfTheFirstHalf() throws {
+  @Test(arguments: [0, 500]) func earlierPeakIsThatOfTheFirstHalf(others: Int) throws {
     let process = Process()
+    for _ in 0..<others { _ = process.make() }
     for _ in 0..<2 {
       let objects = (0..<40).map { _ in process.make(isChosen: true) }
       for object in objects { process.free(object) }
@@ -118,6 +119,7 @@ import Testing
     let found = try #require(process.result)
     #expect(found.peak == 40 && found.earlierPeak == 40)
     let growing = Process()
+    for _ in 0..<others { _ = growing.make() }
     for _ in 0..<80 { _ = growing.make(isChosen: true) }
     #expect(try (40...56).contains(#require(growing.result).earlierPeak))
   }

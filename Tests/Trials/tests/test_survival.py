@@ -47,3 +47,16 @@ class Documents(unittest.TestCase):
             with open(path, encoding="utf-8") as file:
                 text = file.read()
         self.assertEqual(text, "# Title\n\nAbout it.\n\nnew\n")
+
+
+class SelectionTests(unittest.TestCase):
+    def test_names_and_groups_choose_situations(self):
+        first, second = (Situation(group, name, "", ()) for group, name in (("A", "x"), ("B", "y")))
+        found = [first, second]
+        self.assertEqual(survival.select(found, None, set()), found)
+        self.assertEqual(survival.select(found, {"y"}, set()), [second])
+        self.assertEqual(survival.select(found, None, {"A"}), [first])
+        self.assertEqual(survival.select(found, {"y"}, {"A"}), [])
+        for names, groups in (({"z"}, set()), (None, {"C"})):
+            with self.assertRaises(SystemExit):
+                survival.select(found, names, groups)

@@ -1,7 +1,7 @@
 """Records the corpus on arm64, in emulated machines, and on this machine, and compares the findings.
 
 Both have the same version of Swift, since another version allocates other blocks and has other lines. Ends with 1 if a
-program has other verdicts, types, numbers or lines on arm64.
+program has other verdicts, types, numbers or lines on arm64. A run of the whole corpus writes a table of all programs.
 """
 
 import argparse
@@ -15,7 +15,8 @@ import shutil
 import subprocess
 import sys
 
-from . import arm64, corpus, emulation
+from . import arm64, arm64_corpus_results, corpus, emulation
+from .arm64_corpus_results import Kept, Result
 from .leaktrace import Analysis, Leaktrace
 from .platform_corpus import shape
 from .processes import FailedCommand
@@ -26,9 +27,16 @@ VARIANTS = ("dynamic-O", "dynamic-Onone")
 PROGRAMS_AT_ONCE = 50
 # `--quick` takes one program of so many.
 STRIDE_OF_QUICK = 10
-RUN_SECONDS = 120
-# A busy machine may be too slow to stop all threads for an image. Such a program runs again.
-ATTEMPTS = 3
+RUN_SECONDS, STARTING_SECONDS = 120, 60
+# A program of the corpus starts this one.
+CHILD = "usr/bin/true"
+# Programs that run at the same time. The emulated machine has two processors.
+JOBS = 2
+# A busy machine may be too slow to stop all threads for an image, and a program that uses freed memory crashes in some
+# runs. Such a program runs again. A boot takes longer than many runs on this machine.
+ATTEMPTS = {"here": 20, "there": 3}
+# The least exit status of a program that was killed or did not end.
+KILLED = 124
 # Differences that do not depend on leaktrace, with their reasons.
 KNOWN = os.path.join(corpus.TRIALS, "arm64-corpus.json")
 
@@ -42,9 +50,14 @@ class Findings:
     lines: list[str]
     # All other threads were stopped for the heap image. Otherwise the findings depend on the moment.
     is_frozen: bool = True
+    has_ended: bool = True
+
+    @property
+    def is_judged(self) -> bool:
+        return self.is_frozen and self.has_ended
 
     @staticmethod
-    def of(analysis: Analysis, program: str) -> "Findings":
+    def of(analysis: Analysis, program: str, status: int) -> "Findings":
         lines = set()
         for finding in analysis.findings if not analysis.reason else []:
             for step in finding.path:
@@ -52,7 +65,7 @@ class Findings:
                 if name in own_files(program):
                     lines.add(f"{finding.verdict} {name}:{step.get('line')}")
         image = (analysis.report or {}).get("snapshot") or {}
-        return Findings(shape(analysis, program), sorted(lines), image.get("isFrozen", True))
+        return Findings(shape(analysis, program), sorted(lines), image.get("isFrozen", True), status < KILLED)
 
 
 def own_files(program: str) -> set[str]:
@@ -77,35 +90,38 @@ def stem(case: corpus.Case) -> str:
     return f"{case.executable}-{case.variant}-{case.name}-{case.mode}".replace("/", "-")
 
 
-def run_lines(library: str, programs: dict[corpus.Case, str], answers: str) -> list[str]:
-    """Lines of bash that record the programs. `answers` is the directory of their traces."""
+def run_lines(library: str, programs: dict[corpus.Case, str], answers: str, jobs: int) -> list[str]:
+    """Lines of bash that record the programs, some at the same time. `answers` is the directory of their traces."""
     commands = []
-    for case, program in programs.items():
+    for number, (case, program) in enumerate(programs.items()):
         variables = {"LD_PRELOAD": library, "LEAKTRACE_OUTPUT": f"{answers}/{stem(case)}.trace"}
         words = ["env", *(f"{key}={value}" for key, value in variables.items()), "LEAKTRACE_QUIET=1"]
-        commands.append(f"run {stem(case)} {RUN_SECONDS} {shlex.join([*words, program, case.name, case.mode])}")
-    return commands
+        if number >= jobs:
+            commands.append("wait -n")
+        commands.append(f"run {stem(case)} {RUN_SECONDS} {shlex.join([*words, program, case.name, case.mode])} &")
+    return [*commands, "wait"]
 
 
-def run_there(root: str, library: str, programs: dict[corpus.Case, str], answers: str) -> None:
+def run_there(root: str, library: str, programs: dict[corpus.Case, str], answers: str, jobs: int) -> None:
     """Runs the programs in an emulated machine, and leaves their traces in the directory `answers`."""
     kernel = emulation.fetch_kernel(root)
     machine = emulation.Machine(root, os.path.join(WORK, "machine"))
     for path in {library, *programs.values()}:
         machine.add(path)
+    machine.add_from_root(CHILD)
     emulation.say(f"booting {os.path.basename(kernel)} for {len(programs)} programs")
     shutil.rmtree(answers, ignore_errors=True)
     os.makedirs(answers)
     limit = emulation.BOOTING_SECONDS + len(programs) * RUN_SECONDS
-    machine.run(kernel, run_lines(library, programs, emulation.ANSWERS), answers, limit=limit)
+    machine.run(kernel, run_lines(library, programs, emulation.ANSWERS, jobs), answers, limit=limit)
 
 
-def run_here(library: str, programs: dict[corpus.Case, str], answers: str) -> None:
+def run_here(library: str, programs: dict[corpus.Case, str], answers: str, jobs: int) -> None:
     """Runs the programs on this machine, with the libraries of the compiler's root."""
     shutil.rmtree(answers, ignore_errors=True)
     os.makedirs(answers)
-    lines = [emulation.RUN.format(answers=answers), *run_lines(library, programs, answers)]
-    emulation.run_beside(emulation.WORK, lines, len(programs) * RUN_SECONDS)
+    lines = [emulation.RUN.format(answers=answers), *run_lines(library, programs, answers, jobs)]
+    emulation.run_beside(emulation.WORK, lines, STARTING_SECONDS + len(programs) * RUN_SECONDS)
 
 
 def findings(leaktrace: Leaktrace, root: str, case: corpus.Case, program: str, answers: str) -> Findings:
@@ -113,15 +129,22 @@ def findings(leaktrace: Leaktrace, root: str, case: corpus.Case, program: str, a
     files = ["--sysroot", root, "--debug-path", os.path.dirname(program)]
     path = os.path.join(answers, stem(case))
     analysis = leaktrace.analyze(f"{path}.trace", options=files)
+    with open(f"{path}.status", encoding="utf-8") as file:
+        status = int(file.read())
     if analysis.report is None:
-        with open(f"{path}.status", encoding="utf-8") as status, open(f"{path}.err", encoding="utf-8") as errors:
-            return Findings([f"status {status.read().strip()}: {errors.read()[-200:]} {analysis.reason}"], [])
-    return Findings.of(analysis, case.executable)
+        with open(f"{path}.err", encoding="utf-8", errors="replace") as errors:
+            said = f"status {status}: {errors.read()[-200:]} {analysis.reason}"
+        return Findings([said], [], has_ended=status < KILLED)
+    return Findings.of(analysis, case.executable, status)
 
 
 def compare(case: corpus.Case, here: Findings, there: Findings) -> list[str]:
     """The differences of the findings, as sentences without the program's name."""
-    complaints = [] if here.is_frozen and there.is_frozen else ["the threads could not be stopped for the heap image"]
+    complaints = []
+    if not (here.is_frozen and there.is_frozen):
+        complaints.append("the threads could not be stopped for the heap image")
+    if not (here.has_ended and there.has_ended):
+        complaints.append("the program was killed")
     for expected, found in ((here.shapes, there.shapes), (here.lines, there.lines)):
         lacks, more = [each for each in expected if each not in found], [each for each in found if each not in expected]
         if lacks or more:
@@ -134,63 +157,120 @@ def known_reason(case: corpus.Case, difference: str) -> str | None:
     with open(KNOWN, encoding="utf-8") as file:
         entries = json.load(file)
     for entry in entries:
-        if str(case).startswith(entry["program"]) and re.search(entry["difference"], difference):
+        if re.match(entry["program"], str(case)) and re.search(entry["difference"], difference):
             return str(entry["reason"])
     return None
 
 
-def recorded(
-    leaktrace: Leaktrace, root: str, library: str, place: str, programs: dict[corpus.Case, str], answers: str
-) -> dict[corpus.Case, Findings]:
-    """The findings of the programs on this machine (`here`), or in the emulated one (`there`)."""
-    found: dict[corpus.Case, Findings] = {}
-    pending = dict(programs)
-    files = emulation.compiler_root() if place == "here" else root
-    for _ in range(ATTEMPTS):
-        if place == "here":
-            run_here(os.path.join(os.path.dirname(leaktrace.command), "libleaktrace.so"), pending, answers)
-        else:
-            run_there(root, library, pending, answers)
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            read = pool.map(lambda case: findings(leaktrace, files, case, programs[case], answers), pending)
-            found |= dict(zip(pending, read, strict=True))
-        pending = {case: program for case, program in pending.items() if not found[case].is_frozen}
-        if not pending:
-            break
-    return found
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """The commands of a comparison, and the root with the libraries of the programs for arm64."""
 
+    leaktrace: Leaktrace
+    root: str
+    library: str
 
-def check(root: str, library: str, leaktrace: Leaktrace, cases: list[corpus.Case]) -> list[str]:
-    complaints: list[str] = []
-    for variant in VARIANTS:
-        wanted = [case for case in cases if case.variant == variant]
-        executables = sorted({case.executable for case in wanted})
-        here = {name: build_here(name, variant) for name in executables}
-        there = {name: build(root, name, variant) for name in executables}
-        different = known = 0
+    @property
+    def library_here(self) -> str:
+        return os.path.join(os.path.dirname(self.leaktrace.command), "libleaktrace.so")
+
+    def recorded(
+        self, place: str, programs: dict[corpus.Case, str], answers: str, jobs: int
+    ) -> dict[corpus.Case, Findings]:
+        """The findings of the programs on this machine (`here`), or in the emulated one (`there`)."""
+        found: dict[corpus.Case, Findings] = {}
+        pending = dict(programs)
+        files = emulation.compiler_root() if place == "here" else self.root
+        for _ in range(ATTEMPTS[place]):
+            if place == "here":
+                run_here(self.library_here, pending, answers, jobs)
+            else:
+                run_there(self.root, self.library, pending, answers, jobs)
+            with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+                read = pool.map(lambda case: findings(self.leaktrace, files, case, programs[case], answers), pending)
+                found |= dict(zip(pending, read, strict=True))
+            pending = {case: program for case, program in pending.items() if not found[case].is_judged}
+            if not pending:
+                break
+        return found
+
+    def compared(
+        self, cases: list[corpus.Case], programs: dict[str, dict[str, str]], directory: str, jobs: int
+    ) -> dict[corpus.Case, Result]:
+        """Records and compares some cases of one variant. `programs`: executables by place and name."""
+        found = {}
+        for place, executables in programs.items():
+            built = {case: executables[case.executable] for case in cases}
+            found[place] = self.recorded(place, built, os.path.join(directory, place), jobs)
+        results = {}
+        for case in cases:
+            differences = compare(case, found["here"][case], found["there"][case])
+            reasons = [known_reason(case, text) for text in differences]
+            results[case] = Result(found["here"][case].shapes, differences, reasons)
+        return results
+
+    def digest(self, programs: dict[str, dict[str, str]]) -> str:
+        """Identifies the recorders and the programs of one variant. The command may change: a mended one is tried on the
+        programs that differed.
+        """
+        files = [self.library_here, self.library]
+        return arm64_corpus_results.digest(files + [path for place in programs.values() for path in place.values()])
+
+    def check(self, variant: str, cases: list[corpus.Case], kept: Kept, is_resumed: bool) -> None:
+        """Compares all cases of one variant. `kept` gets the results of each part when the part has ended."""
+        executables = sorted({case.executable for case in cases})
+        programs = {
+            "here": {name: build_here(name, variant) for name in executables},
+            "there": {name: build(self.root, name, variant) for name in executables},
+        }
+        kept.begin(variant, self.digest(programs), [] if is_resumed else [stem(case) for case in cases])
+        done = {name for name, result in kept.results(variant).items() if result.is_expected}
+        wanted = [case for case in cases if stem(case) not in done]
         for first in range(0, len(wanted), PROGRAMS_AT_ONCE):
             part = wanted[first : first + PROGRAMS_AT_ONCE]
             directory = os.path.join(WORK, "answers", variant, str(first))
-            results = []
-            for place, programs in (("here", here), ("there", there)):
-                built = {case: programs[case.executable] for case in part}
-                results.append(recorded(leaktrace, root, library, place, built, os.path.join(directory, place)))
-            for case in part:
-                found = compare(case, results[0][case], results[1][case])
-                reasons = [known_reason(case, text) for text in found]
-                for text, reason in zip(found, reasons, strict=True):
-                    if reason:
-                        emulation.say(f"known: {case}: {text}: {reason}")
-                    else:
-                        complaints.append(f"{case}: {text}")
-                different += not all(reasons)
-                known += bool(found) and all(reasons)
-        equal = len(wanted) - different - known
+            results = self.compared(part, programs, directory, JOBS)
+            # Programs that run at the same time may disturb each other.
+            again = [case for case in part if not results[case].is_expected]
+            if again:
+                for case, second in self.compared(again, programs, f"{directory}-again", 1).items():
+                    results[case] = dataclasses.replace(second, first_differences=results[case].differences)
+            kept.add(variant, {stem(case): result for case, result in results.items()})
+            emulation.say(f"{variant}: {first + len(part)} of {len(wanted)} programs compared")
+
+
+def judge(cases: list[corpus.Case], kept: Kept) -> list[str]:
+    """Prints the numbers of each variant, and the known differences. Returns the complaints about the other ones."""
+    complaints: list[str] = []
+    for variant in VARIANTS:
+        known_results = kept.results(variant)
+        results = {case: known_results[stem(case)] for case in cases if case.variant == variant}
+        for case, result in results.items():
+            for text, reason in zip(result.differences, result.reasons, strict=True):
+                if reason:
+                    emulation.say(f"known: {case}: {text}: {reason}")
+                else:
+                    complaints.append(f"{case}: {text}")
+            if result.first_differences:
+                emulation.say(f"in the first of two runs: {case}: {'; '.join(result.first_differences)}")
+        equal = sum(not result.differences for result in results.values())
+        known = sum(bool(result.differences) and result.is_expected for result in results.values())
+        second = sum(bool(result.first_differences) for result in results.values())
         print(
-            f"{variant}: {len(wanted)} programs, {equal} with equal findings, {known} with known differences",
+            f"{variant}: {len(results)} programs, {equal} with equal findings, {known} with known differences; "
+            f"{second} ran twice",
             flush=True,
         )
     return complaints
+
+
+def write_table(cases: list[corpus.Case], kept: Kept) -> None:
+    """Writes the table if all programs have results."""
+    by_variant = {variant: kept.results(variant) for variant in VARIANTS}
+    results = {case: by_variant[case.variant].get(stem(case)) for case in cases}
+    found = {case: result for case, result in results.items() if result}
+    if len(found) == len(results):
+        emulation.say(f"the table is in {arm64_corpus_results.write(found, VARIANTS)}")
 
 
 def main() -> int:
@@ -199,17 +279,28 @@ def main() -> int:
     parser.add_argument(
         "--products", metavar="DIR", help="the directory of the leaktrace command that reads the traces"
     )
+    parser.add_argument(
+        "--continue",
+        action="store_true",
+        dest="is_resumed",
+        help="leaves out the programs that an earlier run with the same recorders has found equal, or different as known",
+    )
     parser.add_argument("--library", required=True, help=argparse.SUPPRESS)
     parser.add_argument("name", nargs="*", metavar="NAME", help="only these programs")
     options = parser.parse_args()
-    cases = [case for case in corpus.cases(VARIANTS) if case.executable != corpus.PACKAGE]
+    cases = everything = [case for case in corpus.cases(VARIANTS) if case.executable != corpus.PACKAGE]
     if options.name:
         cases = [case for case in cases if case.name in options.name]
     if options.quick:
         cases = cases[::STRIDE_OF_QUICK]
     try:
         leaktrace = Leaktrace(arm64.find_products(options.products))
-        complaints = check(emulation.root_directory(), options.library, leaktrace, cases)
+        trial = Trial(leaktrace, emulation.root_directory(), options.library)
+        kept = Kept(os.path.join(WORK, "results.json"))
+        for variant in VARIANTS:
+            trial.check(variant, [case for case in cases if case.variant == variant], kept, options.is_resumed)
+        complaints = judge(cases, kept)
+        write_table(everything, kept)
     except (emulation.NotReady, FailedCommand, subprocess.SubprocessError) as failure:
         complaints = [str(failure)]
     return emulation.report(complaints)

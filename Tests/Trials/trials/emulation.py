@@ -140,6 +140,7 @@ mkdir -p /dev/shm
 mount -t tmpfs shm /dev/shm
 mkdir -p {answers}
 mount -t tmpfs answers {answers}
+loopback
 cd {answers}
 {run}{commands}
 echo yes >{answers}/complete
@@ -243,6 +244,13 @@ def fetch_kernel(root: str, pages: int = 4) -> str:
     return kept
 
 
+def build_loopback(root: str) -> str:
+    """The path of the program for arm64 that starts the loopback device."""
+    source, product = os.path.join(ROOT, "Tests", "Arm64", "loopback.c"), os.path.join(WORK, "loopback")
+    must([*compiler(root), "-fuse-ld=lld", "-O1", source, "-o", product])
+    return product
+
+
 class Machine:
     """An emulated machine of arm64 with files of the root. A program keeps its path from this machine."""
 
@@ -267,6 +275,7 @@ class Machine:
         self.add_from_root("usr/lib/ld-linux-aarch64.so.1")
         for name in TOOLS:
             self.add_from_root(f"usr/bin/{name}")
+        self.add(build_loopback(root), "usr/bin/loopback")
 
     def add_from_root(self, name: str) -> None:
         """Adds a file of the root, and its libraries."""

@@ -45,6 +45,8 @@ WATCHED = {
 # A suspicion is strong from ten images on. The proven leaks need fewer.
 WATCHED_IMAGES, PROVEN_IMAGES = 10, 3
 WATCHING_SECONDS = 1200
+# Requests for an image while `attach` works.
+EARLY_TRIES = 100
 FEATURES = ("record", "light", "snapshot", "attach", "inspect", "watch", "core-files", "field-names", "source-lines")
 CORE_FLAGS = "0x3f"
 
@@ -333,6 +335,30 @@ class Guest:
         report = self.analysis(place, "analyze", "a.trace")
         return complaints + self.judge_platform(report, factor=2, has_lines=False, variant=variant)
 
+    def early(self) -> list[str]:
+        """`snapshot` while `attach` still works: the image has the objects from before."""
+        place, words = self.place("early"), [self.program("platform-O"), "wait"]
+        expected = plain_end(words, place, has_second_leak=True)
+        with Waiting(words, place) as waiting:
+            process = str(waiting.process)
+            attach = [self._command, "attach", "-o", "a.trace", process]
+            with subprocess.Popen(attach, cwd=place, env=environment(), stderr=subprocess.PIPE, text=True) as attaching:
+                tries = 0
+                # There is nothing to ask before the recorder is in the process.
+                while run([self._command, "snapshot", process], place).status != 0 and tries < EARLY_TRIES:
+                    tries += 1
+                errors = attaching.communicate(timeout=COMMAND_SECONDS)[1]
+            if attaching.returncode != 0:
+                raise Failed(f"attach: {attaching.returncode}: {errors[-300:]}")
+            self.leaktrace(place, "detach", process)
+            waiting.leak_again()
+            waiting.step()
+            complaints = differences(expected, waiting.end())
+        if not 0 < tries < EARLY_TRIES:
+            complaints.append(f"{tries} requests failed before the image")
+        report = self.analysis(place, "analyze", "a.trace", "--snapshot", "1")
+        return complaints + self.judge_platform(report, has_lines=False)
+
     def joined(self) -> list[str]:
         """`record --pid` until Ctrl-C, twice."""
         place, words = self.place("joined"), [self.program("platform-O"), "wait"]
@@ -459,7 +485,7 @@ def checks(guest: Guest) -> dict[str, Callable[[], list[str]]]:
     for variant in ("-O", "-Onone"):
         for check in (guest.recorded, guest.light, guest.attached, guest.inspected, guest.core):
             found[f"{check.__name__}{variant}"] = functools.partial(check, variant)
-    for plain in (guest.checked, guest.children, guest.controlled, guest.joined):
+    for plain in (guest.checked, guest.children, guest.controlled, guest.early, guest.joined):
         found[plain.__name__] = plain
     for way in WATCHED:
         found[f"watched-{way}"] = functools.partial(guest.watched, way)

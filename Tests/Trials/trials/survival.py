@@ -415,9 +415,20 @@ def modes(situation, options):
     return [each for each in found if not options.form or each in options.form]
 
 
+def select(found, names, groups):
+    """The situations with these names, of these groups. Empty sets allow all. Ends the program at an unknown name."""
+    known_groups = {each.group for each in found}
+    if unknown := (names or set()) - {each.name for each in found}:
+        sys.exit(f"survival: no such situation: {', '.join(sorted(unknown))}")
+    if unknown := groups - known_groups:
+        sys.exit(f"survival: no such group: {', '.join(sorted(unknown))}; there are {', '.join(sorted(known_groups))}")
+    return [each for each in found if (not names or each.name in names) and (not groups or each.group in groups)]
+
+
 def parse():
     parser = argparse.ArgumentParser(prog="scripts/survival", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="these situations alone")
+    parser.add_argument("--group", action="append", metavar="GROUP", help="the situations of this group alone")
     parser.add_argument("--short", action="store_true", help="a few of each kind, in less than a minute")
     parser.add_argument("--light", action="store_true", help="records samples and profiles alone; writes no document")
     parser.add_argument(
@@ -454,10 +465,7 @@ def main():
     chosen = situations(Builder(options.cache, toolchain), must, options.short)
     short = {*SHORT, *(() if options.light else SHORT_FORMS)}
     wanted = set(options.names) or (short if options.short else None)
-    unknown = (wanted or set()) - {each.name for each in chosen}
-    if unknown:
-        sys.exit(f"survival: no such situation: {', '.join(sorted(unknown))}")
-    chosen = [each for each in chosen if not wanted or each.name in wanted]
+    chosen = select(chosen, wanted, set(options.group or ()))
     if options.list:
         for each in chosen:
             print(f"{each.group}\t{each.name}\t{each.text}")
@@ -475,7 +483,7 @@ def main():
                     say(
                         f"{row.situation.name} ({row.mode}): {'; '.join(row.differences)}; the recorder: {row.traced.remarks}"
                     )
-    if not options.names and not options.short and not options.light and not options.form:
+    if not (options.names or options.group or options.short or options.light or options.form):
         write_document(rows, time.monotonic() - begin)
     differing = [row for row in rows if row.differences and not row.reason]
     say(

@@ -60,7 +60,7 @@ struct SampledLosses {
       guard isDrawn[stack] == true else { continue }
       var kind = kind
       if kind.size > 0 {
-        guard let rounded = Self.rounded(kind.size, among: sorted) else { continue }
+        guard let rounded = Self.rounded(kind.size, among: sorted, page: graph.image.kernelPageSize) else { continue }
         kind.size = rounded
       }
       if let known = stacks[kind], places[known] != places[stack] { several.insert(kind) }
@@ -118,20 +118,30 @@ struct SampledLosses {
 
   /// Returns the allocated size for a requested size: the next size among the sizes of other blocks, unless it is too
   /// large. Logarithmic in the sizes.
-  static func rounded(_ size: UInt64, among sizes: [UInt64]) -> UInt64? {
+  ///
+  /// - Parameter page: Bytes of a page of the traced program's kernel.
+  static func rounded(_ size: UInt64, among sizes: [UInt64], page: UInt64) -> UInt64? {
     var low = 0
     var high = sizes.count
     while low < high {
       let middle = (low + high) / 2
       if sizes[middle] < size { low = middle + 1 } else { high = middle }
     }
-    guard low < sizes.count, sizes[low] - size <= max(smallStep, size / largestShare) else { return nil }
-    return sizes[low]
+    guard low < sizes.count else { return nil }
+    let addition = sizes[low] - size
+    let isMapped = (sizes[low] + mappedHeader) % page == 0 && addition < page + mappedReserve
+    return isMapped || addition <= max(smallStep, size / largestShare) ? sizes[low] : nil
   }
 
   /// The largest additions when allocators round sizes up. They round small sizes to multiples of 16, and the smallest
-  /// block of glibc has 24 bytes. They round larger sizes up by at most a quarter (jemalloc and mimalloc), an eighth
-  /// (tcmalloc) or to a page (glibc).
+  /// block of glibc has 24 bytes. They round larger sizes up by at most a quarter (jemalloc and mimalloc) or an eighth
+  /// (tcmalloc).
   private static let smallStep: UInt64 = 24
   private static let largestShare: UInt64 = 4
+  /// glibc maps large blocks by themselves. Such a block fills whole pages after a header of this size. With pages of
+  /// 64 KiB, this can add half of the size. All other blocks of glibc end 8 bytes after a multiple of 16, so the sizes
+  /// cannot be confused.
+  private static let mappedHeader: UInt64 = 16
+  /// glibc takes another page already if fewer than 8 bytes would stay unused.
+  private static let mappedReserve: UInt64 = 8
 }

@@ -132,7 +132,7 @@ package struct LiveProcessMemory: ProcessMemory {
   }
 
   /// Bytes of a page of this machine's kernel: 4, 16 or 64 KiB.
-  private static let kernelPage = UInt64(sysconf(Int32(_SC_PAGESIZE)))
+  package static let kernelPage = UInt64(sysconf(Int32(_SC_PAGESIZE)))
   private static let rangesAtOnce = 512
   private static let entriesAtOnce = 4096
   private static let presentOrSwapped = LT_PAGEMAP_PRESENT | LT_PAGEMAP_SWAPPED

@@ -17,7 +17,7 @@ package struct ImageCost: Hashable, Sendable {
   private static let basis = 0.004
   /// Additional seconds for each running thread.
   private static let perThread = 0.0003
-  /// The kernel copies the page tables of 1 GiB of memory in 16 ms. These page tables take 2 MiB.
+  /// The kernel copies the page tables of 1 GiB of memory in 16 ms. With pages of 4 KiB, these page tables take 2 MiB.
   private static let perPageTableByte = 0.016 / Double(2 << 20)
   /// Bytes of the trace for a process with hardly any objects: loaded images, types, and words of the images' data.
   private static let minTrace: UInt64 = 160 << 10
@@ -33,16 +33,18 @@ package struct ImageCost: Hashable, Sendable {
   }
 
   /// Estimates for a program that has not started yet, at a size of `size` bytes of anonymous memory.
-  package init(ofSize size: UInt64) {
+  ///
+  /// - Parameter page: Bytes of a page of the kernel.
+  package init(ofSize size: UInt64, page: UInt64 = LiveProcessMemory.kernelPage) {
     var use = ProcessMemoryUse()
     use.resident = size
     use.anonymous = size
-    use.pageTables = size / Self.bytesForPageTableByte
+    use.pageTables = size / page * Self.pageTableEntry
     self.init(use)
   }
 
-  /// Bytes of memory for each byte of page tables: an entry has 8 bytes and covers a page of 4 KiB.
-  private static let bytesForPageTableByte: UInt64 = 512
+  /// Bytes of a page table for each page.
+  private static let pageTableEntry: UInt64 = 8
 
   /// The estimates as the predicate of a sentence about the process.
   package var words: String {

@@ -24,7 +24,7 @@ package struct Teardown: Sendable {
   /// The chosen objects that were live at the peak, and at the end of the trace.
   package var peak: Int
   package var rest: Int
-  /// The most chosen objects that were live in the first half of the births up to the peak.
+  /// The most chosen objects that were live in the first half of the births between the first of them and the peak.
   package var earlierPeak: Int
   package var ends: [BlockIdentity: End]
 }
@@ -53,7 +53,9 @@ package struct TeardownSearch: ReplayObserver {
   private var births: UInt64 = 0
   private var birthsAtPeak: UInt64 = 0
   private var found = Teardown(time: 0, share: 0, peak: 0, rest: 0, earlierPeak: 0, ends: [:])
-  /// The number of blocks that were made when the number of live chosen objects reached the peak.
+  /// The number of blocks that were made when the first chosen object was made, and when the number of live ones
+  /// reached the peak.
+  private var birthsUntilFirst: UInt64 = 0
   private var birthsUntilPeak: UInt64 = 0
   /// The most live chosen objects during each `width` births.
   private var course = [Int](repeating: 0, count: courseLength)
@@ -90,7 +92,8 @@ package struct TeardownSearch: ReplayObserver {
     guard !isOverLimit else { return nil }
     var teardown = found
     teardown.rest = live
-    teardown.earlierPeak = course[...Int(birthsUntilPeak / 2 / width)].max() ?? 0
+    // A program may make many other blocks before it begins its work.
+    teardown.earlierPeak = course[...Int((birthsUntilFirst + birthsUntilPeak) / 2 / width)].max() ?? 0
     teardown.share = Double(birthsAtPeak) / Double(max(1, births))
     if isTimeShared { teardown.time -= min(1, teardown.time) }
     return teardown
@@ -109,6 +112,7 @@ package struct TeardownSearch: ReplayObserver {
       isOverLimit = counts.count > limit
     }
     if isChosen(block) {
+      if found.peak == 0 { birthsUntilFirst = births }
       live += 1
       note(live)
       if live >= found.peak { (found.peak, birthsUntilPeak, hasEnded) = (live, births, false) }
