@@ -82,8 +82,10 @@ import Testing
       hasSeveralWays
       ? block.prefix { !$0.contains("└") }.dropLast() + block.drop { !$0.hasPrefix("  Fix:") } : block[...]
     let words = lines.joined(separator: " ").split(separator: " ").joined(separator: " ")
-    return words.replacing("The shown one also keeps:", with: "Each also keeps:").replacing(
+    let plain = words.replacing("The shown one also keeps:", with: "Each also keeps:").replacing(
       /[0-9][0-9.,]*( (B|KiB|MiB|µs|ms|s|min)\b)?/, with: "#")
+    // If the oldest instance is about as old as the youngest, there is one age.
+    return plain.replacing("Age: # to #.", with: "Age: #.")
   }
 
   /// Returns the lines of the report on the program's first finding.

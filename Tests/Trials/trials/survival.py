@@ -22,6 +22,8 @@ from .visits import ATTACHED, FORMS, INSPECTED, Visitor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 KNOWN = os.path.join(ROOT, "Tests", "Trials", "survival.json")
+# The recorder's own processes end with the program, but a busy machine takes a moment to end them.
+GRACE_SECONDS = 1.0
 RUN_SECONDS = 90
 VISITED_SECONDS = 3  # the time that a program runs on while it is inspected or attached to
 NOT_POSSIBLE = 77  # the status of a situation that this machine does not have
@@ -125,26 +127,39 @@ def read_report(path):
     return tuple(sorted(descriptors)), tuple(children), tuple(sorted(images)), kilobytes
 
 
+def members(leader):
+    """The processes of a session that run, with their names."""
+    found = {}
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{number}/stat", encoding="utf-8", errors="replace") as file:
+                name, _, rest = file.read().partition("(")[2].rpartition(")")
+            fields = rest.split()
+            if int(fields[3]) == leader and fields[0] not in "ZX":
+                found[int(number)] = name
+        except (FileNotFoundError, ProcessLookupError, ValueError, IndexError):
+            continue
+    return found
+
+
 def end_session(leader):
-    """Ends what is left of a session. Returns the names of its programs."""
-    left = []
+    """Ends what is left of a session after a moment. Returns the names of its programs."""
+    limit = time.monotonic() + GRACE_SECONDS
+    while members(leader) and time.monotonic() < limit:
+        time.sleep(0.02)
+    left = set()
     for _ in range(3):
-        found = False
-        for number in filter(str.isdigit, os.listdir("/proc")):
+        found = members(leader)
+        left.update(found.values())
+        for number in found:
             try:
-                with open(f"/proc/{number}/stat", encoding="utf-8", errors="replace") as file:
-                    name, _, rest = file.read().partition("(")[2].rpartition(")")
-                fields = rest.split()
-                if int(fields[3]) == leader and fields[0] != "Z":
-                    found = True
-                    left.append(name)
-                    os.kill(int(number), signal.SIGKILL)
-            except (FileNotFoundError, ProcessLookupError, ValueError, IndexError):
+                os.kill(number, signal.SIGKILL)
+            except ProcessLookupError:
                 continue
         if not found:
             break
         time.sleep(0.05)
-    return tuple(sorted(set(left)))
+    return tuple(sorted(left))
 
 
 def run(situation, prefix, scratch, traces, seconds=None, visitor=None, limit=RUN_SECONDS):
