@@ -1,5 +1,6 @@
 // The queues of actors: who keeps an actor from going on, and which queues only grow.
 
+import CHeapScan
 import HeapAnalysis
 import TraceReading
 
@@ -46,11 +47,11 @@ struct ActorOccupants {
 
 /// The tasks in the queues of actors at one heap image, to compare with a later image of the process.
 package struct ActorQueues: Sendable {
-  /// A task, by its address and the time of its allocation. If times are unknown, a new task at the address of an ended
-  /// one looks like the ended one.
+  /// A task, by its address and the lower half of its number. A new task may have the address of an ended one, but it
+  /// has another number.
   private struct Member: Hashable {
     var address: UInt64
-    var birth: UInt64
+    var number: UInt64
   }
 
   /// The tasks in each actor's queue, by the actor's address.
@@ -65,9 +66,8 @@ package struct ActorQueues: Sendable {
     var members: [UInt64: Set<Member>] = [:]
     for (task, dependency) in graph.taskRelations.dependencies {
       guard case .executor(let actor?) = dependency else { continue }
-      let block = trace.header.lacksHistory ? nil : graph.heap.block(containing: task)
-      let birth = block.map { graph.heap[$0].birthTime } ?? 0
-      members[actor, default: []].insert(Member(address: task, birth: birth))
+      let number = (graph.image.word(at: task &+ UInt64(SWIFT_TASK_FLAGS)) ?? 0) >> 32
+      members[actor, default: []].insert(Member(address: task, number: number))
     }
     self.members = members
   }
