@@ -25,12 +25,12 @@ extension SurvivorFinder {
       guard Double(unique.count) >= rules.ownedShare * Double(group.survivors.count), unique.count >= 2 else {
         return group
       }
+      let keepers = unique.sorted { ordinal($0) < ordinal($1) }
       if unique.count(where: { owner(of: $0).map { graph.nodeTypes[Int($0)] == type } ?? false }) * 2 > unique.count {
         var family = Family()
-        family.survivors = unique.sorted { ordinal($0) < ordinal($1) }
+        family.survivors = keepers
         guard isChain(family), suspicion.chaining == .perhaps || chain(family) != nil else { return nil }
       }
-      let keepers = unique.sorted { ordinal($0) < ordinal($1) }
       if !isRegistered, areMadeBefore(keepers, group.survivors) { return nil }
       group.survivors = keepers
       group.sample = own

@@ -118,9 +118,10 @@ struct SurvivorFinder {
     var weak: [Suspicion] = []
     let taken = NodeSet(bound: graph.graph.nodeCount)
     let lifetimes = TypeLifetimes(sites)
-    /// Returns whether a family was judged before, with a weak suspicion.
-    func isWeak(_ family: Family) -> Bool {
-      weak.contains { $0.family.survivors == family.survivors && $0.family.lifetime.births == family.lifetime.births }
+    /// By first survivor: the families with a weak suspicion. A larger family has all survivors of a smaller one.
+    var knownWeak: [NodeID: (survivors: Int, births: UInt64)] = [:]
+    func isWeak(_ family: Family, _ first: NodeID) -> Bool {
+      knownWeak[first].map { $0 == (family.survivors.count, family.lifetime.births) } ?? false
     }
     func judge(_ families: [Family], ofProgram: Bool, by judgement: (Family) -> Suspicion?) {
       if let objectUses {
@@ -129,7 +130,7 @@ struct SurvivorFinder {
         }
       }
       for family in families {
-        guard let first = family.survivors.first, !ofProgram || isProgramObject(first), !isWeak(family),
+        guard let first = family.survivors.first, !ofProgram || isProgramObject(first), !isWeak(family, first),
           var suspicion = judgement(family)
         else { continue }
         guard holds(.named, isNameable(first)) else { continue }
@@ -137,6 +138,7 @@ struct SurvivorFinder {
         suspicion.candidate = log?.current
         guard suspicion.evidence.isStrong || suspicion.needsLettingGo else {
           weak.append(suspicion)
+          knownWeak[first] = (family.survivors.count, family.lifetime.births)
           continue
         }
         suspicions.append(suspicion)
