@@ -55,6 +55,22 @@ import TraceTestSupport
     #expect(try server.findings(of: "App.Body").isEmpty)
   }
 
+  /// `haveStreams`: whether each session has a stream of its own, so that the program sends to the sessions.
+  @Test(arguments: [true, false]) func aProgramMayCallWhatItNoLongerNeeds(haveStreams: Bool) throws {
+    let server = RequestServer()
+    let stream = "Swift.AsyncStream._Storage<Swift.Int>"
+    server.heap.type(stream, fields: [])
+    let sessions = (0..<150).compactMap { index -> HeapBuilder.Object? in
+      let session = server.request(keep: index % 3 != 0)
+      if index % 3 == 0 { return nil }
+      if haveStreams { server.heap.set(session, 1, server.heap.object(stream, stack: server.inner)) }
+      server.put(session)
+      return session
+    }
+    for _ in 0..<20 { for session in sessions { server.heap.retain(session) } }
+    #expect(try server.finding().isWeak == !haveStreams)
+  }
+
   /// How sessions hold one another.
   enum Links: CaseIterable {
     case forwards, bothWays, tree

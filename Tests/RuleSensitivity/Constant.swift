@@ -140,6 +140,7 @@ extension Constant {
     .count("ownOfLink", \.ownOfLink),
     .share("evenShare", \.evenShare),
     .count("minScopeRuns", \.minScopeRuns),
+    .share("maxSpanOfPart", \.maxSpanOfPart),
     .share("minShareOfFamily", \.minShareOfFamily),
     .share("minRemainingWork", \.minRemainingWork),
     .share("minConcurrency", \.minConcurrency),

@@ -70,6 +70,10 @@ package enum RuleKind: String, CaseIterable, Sendable {
   case resumes
   /// Memory with work that a library is about to run, identified by its type or by the function that allocates it.
   case job
+  /// A class whose objects have the open connections of a process.
+  case connections
+  /// A class of listening sockets. Connections that peers opened refer to one of its objects.
+  case listener
   /// A library class whose objects the program creates as resources of its own: streams, locks, files. Objects of other
   /// library classes are values, or parts of something else.
   case resource
@@ -137,7 +141,7 @@ extension RuleKind {
     case .registration, .job: [.type, .symbol]
     case .timers: [.variable, .function]
     case .knownAs: [.variable]
-    case .lockBehind, .resource, .token, .resumes, .leaked: [.type]
+    case .connections, .listener, .lockBehind, .resource, .token, .resumes, .leaked: [.type]
     case .cycle: [.type, .field]
     }
   }

@@ -55,6 +55,7 @@ let programs: [String: any CleanProgram.Type] = [
   "open-document": OpenDocument.self,
   "pond-cells": PondCells.self,
   "record-batch": RecordBatch.self,
+  "restocked-shelves": RestockedShelves.self,
   "services": Services.self,
   "start-observer": StartObserver.self,
   "symbol-interning": SymbolInterning.self,

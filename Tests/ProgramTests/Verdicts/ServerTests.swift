@@ -32,24 +32,63 @@ import Testing
     #expect(ScopeTests.agrees(findings, expected), "expected \(expected), found \(findings.map(ScopeTests.text))")
   }
 
+  /// What a server's clients do when the server ends.
+  enum Clients: String, CaseIterable {
+    case wait = "visitors", sendRequests = "crowd"
+  }
+
+  @Test(
+    "Open connections are no leak of a server that ends", arguments: Clients.allCases, [CorpusRun.Mode.leak, .clean])
+  func openConnections(clients: Clients, mode: CorpusRun.Mode) throws {
+    let report = try record("audit-server", mode) { port, directory in
+      let printed = directory + "/load"
+      var command = Command(["\(try Self.products.get())/load", port, "1000", "100", clients.rawValue])
+      command.arguments = ["/bin/sh", "-c", "exec \"$@\" >\"$0\"", printed] + command.arguments
+      let load = try command.start()
+      #expect(try AwaitedState.lines(of: printed) == "1000 requests answered, 0 failed\n")
+      return load
+    }
+    let found = try #require(report.findings)
+    // The leaky server keeps the record of each fiftieth request.
+    let others = found.filter { mode == .clean || !ScopeTests.text($0).contains("RequestAudit") }
+    #expect(others.isEmpty, "\(others.map(ScopeTests.text))")
+    #expect(mode == .clean || !found.isEmpty)
+  }
+
   private func run(_ server: Server, _ mode: CorpusRun.Mode) throws -> VerdictReport {
-    let products = try Self.products.get()
+    try record(server.name, mode) { port, _ in
+      let load = try Command([
+        "\(try Self.products.get())/load", port, String(server.requests), String(server.connections), server.load,
+      ]).run()
+      try #require(load.end == .exit(0), "\(load.output)\(load.errorOutput)")
+      return nil
+    }
+  }
+
+  /// Records a server, ends it by SIGTERM and returns the report. `load`: sends requests to a port before the server
+  /// ends, and may write files to a directory. Returns clients that go on meanwhile; nil if there are none.
+  private func record(
+    _ name: String, _ mode: CorpusRun.Mode, load: (_ port: String, _ directory: String) throws -> RunningCommand?
+  ) throws -> VerdictReport {
     let directory = try TemporaryDirectory()
     let output = directory.path + "/printed"
     let trace = directory.path + "/server.trace"
     // The shell replaces itself by `leaktrace record`, which does not report the server's process ID.
     var command = Command([
-      BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", "\(products)/\(server.name)", mode.rawValue,
+      BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", "\(try Self.products.get())/\(name)",
+      mode.rawValue,
     ])
     command.arguments = ["/bin/sh", "-c", "exec \"$@\" >\"$0\"", output] + command.arguments
     let running = try command.start()
-    let port = try Self.port(output)
-    let load = Command(["\(products)/load", port, String(server.requests), String(server.connections), server.load])
-    let answered = try load.run()
+    let clients = try load(try Self.port(output), directory.path)
     // The recorder passes the signal on to the program.
     running.send(SIGTERM)
+    if let clients {
+      // The server waits for its clients.
+      clients.send(SIGKILL)
+      _ = try clients.wait()
+    }
     let end = try running.wait()
-    try #require(answered.end == .exit(0), "\(answered.output)\(answered.errorOutput)")
     try #require(end.end == .exit(0), "\(end.errorOutput)")
     return try ScopeRun.analyze(trace)
   }

@@ -212,3 +212,41 @@ enum LodgeLetters: CleanProgram {
     for lodger in lodgers.values { lodger.receive(letter) }
   }
 }
+
+final class StoredParcel: Sendable {
+  let number: Int
+
+  init(number: Int) { self.number = number }
+}
+
+/// A warehouse is full when the day starts. Parcels arrive all day, and trucks take the oldest ones, which are more.
+enum RestockedShelves: CleanProgram {
+  nonisolated(unsafe) private static var warehouse = Warehouse(count: 900)
+
+  final class Warehouse {
+    private var shelves: [Int: [StoredParcel]] = [:]
+
+    init(count: Int) {
+      for number in 0..<count { shelves[number % 12, default: []].append(StoredParcel(number: number)) }
+    }
+
+    func store(_ parcel: StoredParcel) { shelves[parcel.number % 12, default: []].append(parcel) }
+
+    func loadTruck(_ capacity: Int) -> Int {
+      guard let (shelf, parcels) = shelves.max(by: { ($0.value.count, $0.key) < ($1.value.count, $1.key) }) else {
+        return 0
+      }
+      shelves[shelf] = Array(parcels.dropFirst(capacity))
+      return parcels.prefix(capacity).reduce(0) { $0 + $1.number }
+    }
+  }
+
+  static func correct() {
+    for hour in 0..<80 { work(hour) }
+  }
+
+  @inline(never) private static func work(_ hour: Int) {
+    for number in 0..<3 { warehouse.store(StoredParcel(number: 10_000 + 3 * hour + number)) }
+    if hour % 2 == 1 { note(warehouse.loadTruck(9)) }
+  }
+}

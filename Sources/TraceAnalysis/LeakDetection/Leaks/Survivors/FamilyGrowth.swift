@@ -32,9 +32,7 @@ extension SurvivorFinder {
       .number, count >= least, "\(count) of \(least)\(calledBack ? ", by callbacks" : "")", in: &suspicion.evidence)
     weigh(.madeBeforeTheEnd, !isOfTheEnd(family), in: &suspicion.evidence)
     weighGrowth(of: family, isCalledBack: calledBack, in: &suspicion.evidence)
-    if !areCalled(family, first) {
-      weighUseInTheEnd(of: family, in: &suspicion.evidence)
-    }
+    weighUseInTheEnd(of: family, in: &suspicion.evidence)
     if isChain(family) {
       let isOfWork = calledBack || origin(block(first).site).hasUnit
       return holds(.chain, isOfWork && suspicion.evidence.isStrong, else: .weakens) ? chain(family) : nil
@@ -46,8 +44,10 @@ extension SurvivorFinder {
     return suspicion.evidence.sum >= rules.minPoints ? suspicion : nil
   }
 
-  /// Weakens a suspicion if the program worked on the objects once all had been made, and notes this work.
+  /// Weakens a suspicion if the program worked on the objects once all had been made, and notes this work. Calls of the
+  /// objects are no such work.
   private func weighUseInTheEnd(of family: Family, in evidence: inout Evidence) {
+    guard !areCalled(family, family.survivors[0]) else { return }
     evidence.isUsedInTheEnd = !weigh(.unusedAtTheEnd, lateUse(of: family) != .long, in: &evidence)
   }
 
@@ -108,7 +108,7 @@ extension SurvivorFinder {
   }
 
   /// Returns whether an object was made when little work and little time was left.
-  private func isOfTheEnd(_ ordinal: UInt64, at birth: UInt64) -> Bool {
+  func isOfTheEnd(_ ordinal: UInt64, at birth: UInt64) -> Bool {
     let end = graph.snapshot.time
     let hasLittleWork =
       Double(activations.ordinal - min(ordinal, activations.ordinal)) < rules.minRemainingWork

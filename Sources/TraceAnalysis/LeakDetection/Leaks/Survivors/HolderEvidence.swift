@@ -28,7 +28,7 @@ extension SurvivorFinder {
       weigh(.holderIsOlder, isContainerOlder(steps, place, than: nodes), figures, in: &evidence)
       weighReading(of: steps[place].node, nodes, suspicion, in: &evidence)
       if evidence.isStrong { weigh(.referredTo, !areReferredTo(nodes), figures, in: &evidence) }
-      weighWhole(of: steps[place].node, nodes, suspicion, in: &evidence)
+      weighWhole(of: steps, place, nodes, suspicion, in: &evidence)
       // A list of closures is a registry of callbacks. Fewer objects make a strong suspicion there than in a list of
       // results.
       let isCaptured = isCaptured(steps, place)
@@ -42,19 +42,48 @@ extension SurvivorFinder {
     }
   }
 
+  /// Whether some open connections are older than any connection that ended. Then they may have lost their peers.
+  var areConnectionsOld: Bool {
+    let old = connections.all.count { connection in
+      let (block, now) = (block(connection), activations.ordinal)
+      let lifetime = sites[Int(block.site.rawValue)].lifetime
+      let age = Double(now - min(now, block.ordinal))
+      return lifetime.deaths > 0 && age > rules.ageFactor * Double(lifetime.longestWork)
+    }
+    return old >= rules.minOutlived
+  }
+
+  /// Weakens a suspicion if each open connection has its part of the objects: one or two, or more that were made
+  /// together. For example, each has a task and some handlers. What a connection collects is not made together.
+  /// - Parameter task: returns the task that keeps an object.
+  func weighConnections(of nodes: [NodeID], keptBy task: (NodeID) -> NodeID?, in evidence: inout Evidence) {
+    let parts = connections.groups(of: nodes, keptBy: task).filter { part in
+      guard part.count >= rules.severalSurvivors else { return true }
+      let births = part.map(ordinal)
+      let (first, last) = (births.min() ?? 0, births.max() ?? 0)
+      return Double(last - first) <= rules.maxSpanOfPart * Double(activations.ordinal - min(first, activations.ordinal))
+    }
+    let count = parts.reduce(0) { $0 + $1.count }
+    guard parts.count >= rules.minRegistered, Double(count) >= rules.ownedShare * Double(nodes.count) else { return }
+    weigh(.openConnections, false, "\(count) instances, \(parts.count) connections", in: &evidence)
+  }
+
   /// Weakens a suspicion if the same holder has siblings from other sites, and these ended while the objects were made.
-  /// For example, a window that moves keeps its size.
+  /// For example, a window that moves keeps its size. Linear in the blocks.
   private func weighWhole(
-    of storage: NodeID, _ nodes: [NodeID], _ suspicion: Suspicion, in evidence: inout Evidence
+    of steps: [LeakGroup.Step], _ suspect: Int, _ nodes: [NodeID], _ suspicion: Suspicion, in evidence: inout Evidence
   ) {
-    guard !graph.isRoot(storage), graph.type(of: storage).kind.isCollection else { return }
+    guard evidence.isStrong else { return }
+    let holder = steps[...suspect].last { !graph.isRoot($0.node) && isProgramObject($0.node) } ?? steps[suspect]
+    guard !graph.isRoot(holder.node) else { return }
     let family = suspicion.family
     let own = Set(family.sites)
     let type = graph.nodeTypes[Int(nodes[0])]
-    let elements = graph.graph.edges(from: storage).map { graph.graph.target(of: $0) }.filter {
-      !graph.isRoot($0) && graph.nodeTypes[Int($0)] == type
+    var others: Set<UInt32> = []
+    for node in 0..<NodeID(graph.blockCount) where graph.nodeTypes[Int(node)] == type {
+      let site = block(node).site.rawValue
+      if !own.contains(site), !others.contains(site), isHeld(node, by: holder.node) { others.insert(site) }
     }
-    let others = Set(elements.map { block($0).site.rawValue }).subtracting(own)
     guard others.contains(where: { sites[Int($0)].lifetime.deaths > 0 }) else { return }
     let whole = Population(
       (own.union(others)).sorted().map { sites[Int($0)].liveCurve }, from: family.lifetime.firstOrdinal,
@@ -63,6 +92,20 @@ extension SurvivorFinder {
     let hasGrown = after - before >= rules.minAdded * Double(family.survivors.count)
     weigh(.populationGrew, hasGrown, "from \(Int(before)) to \(Int(after)) with siblings", in: &evidence)
   }
+
+  /// Returns whether the cheapest path to a node leads through a nearby holder.
+  private func isHeld(_ node: NodeID, by holder: NodeID) -> Bool {
+    var current = node
+    for _ in 0..<Self.holderDistance {
+      current = ownership.paths.parents[current]
+      if current == holder { return true }
+      if current == HeapGraph.noNode { return false }
+    }
+    return false
+  }
+
+  /// Maximum number of references from a holder to what it holds. A nested collection takes one for each level.
+  private static let holderDistance = 8
 
   /// Adds the points for the way that the program iterated over a collection.
   private func weighReading(

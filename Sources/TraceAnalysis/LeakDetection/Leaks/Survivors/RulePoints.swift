@@ -23,7 +23,7 @@ package struct RulePoints: Hashable, Sendable {
     set([.minority], 1, -1)
     set([.capturedByCallback], 4, -20)
     set([.number, .madeThroughout, .madeBeforeTheEnd, .populationGrew, .knownHolder, .holderIsOlder], 0, -20)
-    set([.holderUnused, .workUnderWay, .youngerThanOthers, .keepsNothing], 0, -10)
+    set([.holderUnused, .workUnderWay, .openConnections, .youngerThanOthers, .keepsNothing], 0, -10)
     set([.odds], 0, -6)
     set([.unusedAtTheEnd, .noResult, .usedSingly, .referredTo], 0, -5)
     set([.swept], 5, 0)

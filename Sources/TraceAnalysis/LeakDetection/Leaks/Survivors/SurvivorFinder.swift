@@ -83,6 +83,7 @@ struct SurvivorFinder {
   let observerCenters: () -> Set<NodeID>
   /// Finds the work that is under way in sleeping tasks.
   let waiting: WaitingTasks
+  let connections: OpenConnections
   /// Finds the places that released objects. Nil if the events are not at hand.
   let lettingGo: LettingGo?
   /// Finds the uses of single objects. Nil if the events are not at hand.

@@ -12,6 +12,7 @@ struct SurvivorFindings {
   private let naming: FindingNaming
   let holders: HolderNames
   private let waiting: WaitingTasks
+  private let connections: OpenConnections
   let ownership: OwnershipTrees
   private let owner: RegistrationOwner
   private let stuck: StuckTasks
@@ -48,6 +49,7 @@ struct SurvivorFindings {
         holders.isDelayedWork(node) || model.isListed(graph.heap[BlockID(node)]) && holders.isInTimers(node)
       }, isJob: { holders.isJob($0) }, isInLoop: { naming.isInLoop($0) }, isInSleep: { naming.isInSleep($0) },
       endedSleeps: { sleeps.count(in: $0) })
+    connections = OpenConnections(graph)
     ownership = OwnershipTrees(graph)
     owner = RegistrationOwner(graph, naming: naming, ownership: ownership)
     code = OptimisedCode(verdicts.model.trace.sites, naming: naming)
@@ -75,7 +77,8 @@ struct SurvivorFindings {
       line: line,
       isRegistration: { [holders] in holders.isRegistration($0, of: $1) },
       observerCenters: { [holders] in holders.centers },
-      waiting: waiting, lettingGo: lettingGo, objectUses: objectUses, partings: partings, log: log)
+      waiting: waiting, connections: connections, lettingGo: lettingGo, objectUses: objectUses, partings: partings,
+      log: log)
   }
 
   /// Returns the effects of the rules on each candidate that a finding could name: listed candidates first, then those

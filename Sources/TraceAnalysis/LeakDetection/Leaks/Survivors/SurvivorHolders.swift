@@ -140,7 +140,10 @@ extension SurvivorFinder {
         let mayBeFew =
           kind != .task || suspicion.isStated || !suspicion.evidence.proven.isEmpty
           || nodes.count >= rules.minPendingTasks
-        if !suspicion.ownKinds.isEmpty || !mayBeFew {
+        if !suspicion.ownKinds.isEmpty || !mayBeFew
+          || kind == .task && !suspicion.isStated && suspicion.evidence.proven.isEmpty
+            && areAtWork(registrations(of: nodes, members, counts, paths, registration))
+        {
           let own: [NodeID]
           if !suspicion.needsLettingGo,
             let found = ownOnes(kind, nodes, suspicion, members, counts, paths, registration)
@@ -181,6 +184,13 @@ extension SurvivorFinder {
           isMinority: suspicion.verdict == .accumulating
             && Double(nodes.count) < rules.minShareOfFamily * Double(survivors.count), in: &evidence)
         if settled.count < nodes.count { weigh(.workUnderWay, false, "\(nodes.count) instances", in: &evidence) }
+        // The parts of a connection are as old as it is, whatever the age of their siblings.
+        if evidence.proven.isEmpty || !areConnectionsOld {
+          weighConnections(
+            of: nodes,
+            keptBy: { self.registration(of: $0, members, counts, paths, registration).flatMap(self.task) },
+            in: &evidence)
+        }
         if isYounger(nodes, than: groups.values) {
           weigh(.youngerThanOthers, false, "\(nodes.count) instances", in: &evidence)
         }
@@ -239,6 +249,14 @@ extension SurvivorFinder {
     let settled = survivors.filter { !waiting.isUnderWay($0) }
     let sleeping = settled.count(where: waiting.isAsleep)
     return Double(sleeping) >= rules.minAsleep * Double(max(1, settled.count)) ? survivors : settled
+  }
+
+  /// Returns whether most of some tasks do not wait: a thread runs them, or they wait only for a thread.
+  private func areAtWork(_ tasks: Set<NodeID>) -> Bool {
+    // In some images, no task has a state.
+    guard !graph.taskStates.isEmpty else { return false }
+    let busy = tasks.count { graph.taskStates[$0] == nil || waiting.isAboutToGoOn($0) }
+    return busy * 2 > tasks.count
   }
 
   /// Returns whether the holder is neither a field nor a variable of the program, so that the word may be stale.
@@ -319,13 +337,24 @@ extension SurvivorFinder {
     _ registration: RegistrationSearch
   ) -> Set<NodeID> {
     Set(
-      survivors.prefix(Self.detailLimit).compactMap { node in
-        guard let holding = holding(node, members, counts, paths, registration), holding.isRegistered else {
-          return nil
-        }
-        let place = holding.steps[holding.suspect].node
-        return graph.taskOfSlab[place] ?? place
-      })
+      survivors.prefix(Self.detailLimit).compactMap { self.registration(of: $0, members, counts, paths, registration) })
+  }
+
+  /// Returns the registration that holds a survivor; nil if none does. For a task, the task itself.
+  private func registration(
+    of survivor: NodeID, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
+    _ registration: RegistrationSearch
+  ) -> NodeID? {
+    guard let holding = holding(survivor, members, counts, paths, registration), holding.isRegistered else {
+      return nil
+    }
+    let place = holding.steps[holding.suspect].node
+    return graph.taskOfSlab[place] ?? place
+  }
+
+  /// Returns a node if it is a task.
+  private func task(_ node: NodeID) -> NodeID? {
+    !graph.isRoot(node) && graph.type(of: node).kind == .task ? node : nil
   }
 
   /// Returns the number of threads that keep any of the survivors.

@@ -114,6 +114,10 @@ package struct SurvivorRules: Sendable {
   /// Minimum number of runs of a scope, so that objects left by the first one alone count as made once.
   package var minScopeRuns = 3
 
+  /// Maximum share of the work since the first of a connection's objects that may separate it from the last, for the
+  /// connection not to collect them.
+  package var maxSpanOfPart = 0.5
+
   // MARK: What only grows
 
   /// Minimum share of a family's survivors that must be held in one way, for the family's growth to be the growth of

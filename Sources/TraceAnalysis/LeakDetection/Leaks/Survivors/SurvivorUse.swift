@@ -15,8 +15,8 @@ extension SurvivorFinder {
     (other.needsUnused, other.needsService) = (use != .none, !hasUnit)
     suspicion.others.append(other)
     if isCalledBack {
-      // Objects that the program used again once all had been made are in use.
-      weigh(.unusedAtTheEnd, use != .long, in: &suspicion.evidence)
+      // Objects that the program used again once all had been made are in use, unless it calls all of them.
+      weigh(.unusedAtTheEnd, use != .long || areCalled(family, first), in: &suspicion.evidence)
       return
     }
     // A loop may keep the few objects that it was looking for, if the program uses them. If the other objects were also

@@ -56,6 +56,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   case unread
   case moreThanAPool = "more-than-a-pool"
   case workUnderWay = "work-under-way"
+  case openConnections = "open-connections"
   case youngerThanOthers = "younger-than-others"
   case keepsNothing = "keeps-nothing"
   case structure
@@ -67,8 +68,8 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     switch self {
     case .heldAlike, .heldBySibling, .registered, .knownHolder, .holderIsOlder, .holderUnused, .noResult,
       .referredTo, .swept, .capturedByCallback,
-      .ownTasks, .ownTimers, .letGo, .cancelled, .unread, .moreThanAPool, .workUnderWay, .youngerThanOthers,
-      .keepsNothing,
+      .ownTasks, .ownTimers, .letGo, .cancelled, .unread, .moreThanAPool, .workUnderWay, .openConnections,
+      .youngerThanOthers, .keepsNothing,
       .structure,
       .keptElsewhere, .partOfAnotherFinding:
       true
@@ -124,6 +125,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     case .unread: "A task group keeps the result of each child until some code reads it."
     case .moreThanAPool: "The threads of a pool wait for work."
     case .workUnderWay: "A task in its first sleep ends when the sleep does."
+    case .openConnections: "The peer of an open connection decides how long the connection lasts."
     case .youngerThanOthers: "Instances that are younger than a larger group may be on their way to it."
     case .keepsNothing: "Scheduled work that keeps no object of the program alive does no harm."
     case .structure: "A tree or a list that the program builds keeps the instances."

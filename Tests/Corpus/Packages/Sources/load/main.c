@@ -1,9 +1,12 @@
-// Sends HTTP requests to a server on this machine: load PORT REQUESTS CONNECTIONS orders|sessions "orders" keeps the
-// connections and alternates between looking at a product and ordering it, "sessions" makes a connection for each
-// request. Prints how many were answered with 200; ends with 1 if not all were.
+// Sends HTTP requests to a server on this machine: load PORT REQUESTS CONNECTIONS
+// orders|crowd|sessions|visitors "orders" keeps the connections and alternates between looking at a product and
+// ordering it, "sessions" makes a connection for each request. Prints how many were answered with 200; ends with 1 if
+// not all were. "crowd" goes on like "orders" after that. "visitors" makes the requests of one connection before it
+// makes the next one, keeps all of them, and then waits for a signal.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
@@ -24,7 +27,7 @@ struct connection {
 
 static struct connection connections[maximum_connections];
 static struct sockaddr_in server = {.sin_family = AF_INET};
-static bool keeps_connections;
+static bool keeps_connections, are_visitors;
 static int poller;
 static long requests, sent, answered, failed;
 
@@ -75,7 +78,7 @@ static void finish(struct connection *connection) {
   if (strncmp(connection->response, "HTTP/1.1 200", 12) == 0) answered++;
   else failed++;
   if (keeps_connections) {
-    if (sent < requests) send_request(connection);
+    if (sent < requests && !are_visitors) send_request(connection);
     return;
   }
   close(connection->socket);
@@ -98,32 +101,57 @@ static void receive(struct connection *connection) {
   if (keeps_connections ? is_complete(connection) : length == 0) finish(connection);
 }
 
-int main(int count, char **arguments) {
-  if (count != 5 || (strcmp(arguments[4], "orders") != 0 && strcmp(arguments[4], "sessions") != 0)) {
-    fprintf(stderr, "usage: load PORT REQUESTS CONNECTIONS orders|sessions\n");
-    return 64;
-  }
-  server.sin_port = htons((uint16_t)atoi(arguments[1]));
-  server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  requests = atol(arguments[2]);
-  int concurrent = atoi(arguments[3]);
-  if (concurrent > maximum_connections) concurrent = maximum_connections;
-  if (concurrent > requests) concurrent = (int)requests;
-  keeps_connections = strcmp(arguments[4], "orders") == 0;
-  poller = epoll_create1(EPOLL_CLOEXEC);
-  if (poller < 0) fail("epoll_create1");
-
-  for (int index = 0; index < concurrent; index++) {
-    open_connection(&connections[index]);
-    send_request(&connections[index]);
-  }
-  while (answered + failed < requests) {
+static void await_responses(long count) {
+  while (answered + failed < count) {
     struct epoll_event events[64];
     int ready = epoll_wait(poller, events, 64, 30000);
     if (ready == 0) errno = ETIMEDOUT;
     if (ready <= 0 && errno != EINTR) fail("epoll_wait");
     for (int index = 0; index < ready; index++) receive(events[index].data.ptr);
   }
+}
+
+static void visit(int visitors) {
+  for (int index = 0; index < visitors; index++) {
+    open_connection(&connections[index]);
+    for (long end = requests * (index + 1) / visitors; sent < end;) {
+      send_request(&connections[index]);
+      await_responses(sent);
+    }
+  }
+}
+
+int main(int count, char **arguments) {
+  const char *kind = count == 5 ? arguments[4] : "";
+  are_visitors = strcmp(kind, "visitors") == 0;
+  bool is_crowd = strcmp(kind, "crowd") == 0;
+  keeps_connections = are_visitors || is_crowd || strcmp(kind, "orders") == 0;
+  if (!keeps_connections && strcmp(kind, "sessions") != 0) {
+    fprintf(stderr, "usage: load PORT REQUESTS CONNECTIONS orders|crowd|sessions|visitors\n");
+    return 64;
+  }
+  server.sin_port = htons((uint16_t)atoi(arguments[1]));
+  server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  long expected = atol(arguments[2]);
+  requests = is_crowd ? LONG_MAX : expected;
+  int concurrent = atoi(arguments[3]);
+  if (concurrent > maximum_connections) concurrent = maximum_connections;
+  if (concurrent > requests) concurrent = (int)requests;
+  poller = epoll_create1(EPOLL_CLOEXEC);
+  if (poller < 0) fail("epoll_create1");
+
+  if (are_visitors) {
+    visit(concurrent);
+  } else {
+    for (int index = 0; index < concurrent; index++) {
+      open_connection(&connections[index]);
+      send_request(&connections[index]);
+    }
+    await_responses(expected);
+  }
   printf("%ld requests answered, %ld failed\n", answered, failed);
+  fflush(stdout);
+  if (is_crowd) await_responses(requests);
+  if (are_visitors) pause();
   return failed == 0 ? 0 : 1;
 }
