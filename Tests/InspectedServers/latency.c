@@ -82,7 +82,8 @@ static void read_head(struct connection *c) {
     fprintf(stderr, "latency: unexpected answer: %.80s\n", c->head);
     exit(1);
   }
-  c->bodyLeft = strtoll(line + strlen("content-length:"), NULL, 10) - (int64_t)(c->headSize - (size_t)(end + 4 - c->head));
+  c->bodyLeft =
+      strtoll(line + strlen("content-length:"), NULL, 10) - (int64_t)(c->headSize - (size_t)(end + 4 - c->head));
 }
 
 /// Returns true if the answer is whole.
@@ -90,7 +91,8 @@ static bool receive(struct connection *c) {
   static char room[ROOM];
   for (;;) {
     bool isHead = c->bodyLeft < 0;
-    ssize_t count = recv(c->socket, isHead ? c->head + c->headSize : room, isHead ? HEAD_LIMIT - 1 - c->headSize : ROOM, 0);
+    ssize_t count =
+        recv(c->socket, isHead ? c->head + c->headSize : room, isHead ? HEAD_LIMIT - 1 - c->headSize : ROOM, 0);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) return false;
     if (count <= 0) fail("recv");
