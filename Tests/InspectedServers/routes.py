@@ -1,4 +1,4 @@
-"""Measures what the route of a program's own tasks costs a server under load.
+"""Measures how the route of a program's own tasks changes the latency of a server under load.
 
 Usage: routes.py LATENCY SERVER ROUNDS NAME=LEAKTRACE...; LATENCY is the program of latency.c, and SERVER the
 debug-server of Tests/Corpus/Packages. Each round asks each command for the tasks 0, 1 and 3 times in ten seconds, in
