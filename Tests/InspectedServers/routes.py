@@ -29,7 +29,7 @@ class Server:
     """A server that answers with the tasks that a command lists."""
 
     def __init__(self, program: str, leaktrace: str) -> None:
-        self._printed = tempfile.TemporaryFile("w+")
+        self._printed = tempfile.TemporaryFile("w+")  # noqa: SIM115 (closed by end)
         self._running = subprocess.Popen(
             [program],
             stdout=self._printed,
