@@ -15,6 +15,7 @@ struct TaskImage {
     analysis = LeakAnalysis(
       reader, allocations, snapshot: snapshot, search: files,
       toolPath: ProcessInfo.processInfo.environment["PATH"] ?? "", ownModules: ownModules,
-      naming: Symbolicator(of: [allocations], search: files))
+      // A list of tasks shows lines of the program only.
+      naming: Symbolicator(of: [allocations], search: files, readsLinesOfPlatform: false))
   }
 }

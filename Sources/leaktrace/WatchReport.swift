@@ -13,11 +13,16 @@ struct WatchReport {
   private let search: LeakSearch
   private var gatekeeper: Gatekeeper
   private var series = ExaminedSeries()
+  private var queues = ActorQueueSeries()
+  /// The tasks of the newest image, if queues of actors only grow.
+  private var growing: TaskInventory?
   /// The leaks in the newest image, with the suspicions of growth.
   private var leaks: LeakReport?
   private var status = ExitStatus.success
   /// Fingerprints of the suspicions that were already reported.
   private var printed: Set<String> = []
+  /// Addresses of the actors whose queues were already reported.
+  private var printedActors: Set<RuntimeAddress> = []
   private var failed = 0
   private var leftOut = 0
   private var newestPath = ""
@@ -62,6 +67,7 @@ struct WatchReport {
     }
     words += "; trace \(Decimal.bytes(summary.traceSize)), read in \(Decimal.duration(seconds))"
     ErrorOutput.print(words)
+    tellNewQueues()
     try tellNewSuspects()
   }
 
@@ -114,7 +120,9 @@ struct WatchReport {
   private mutating func add(_ image: ExaminedTrace, _ path: String) -> Bool {
     status = .worst(status, image.status)
     switch series.add(image) {
-    case .added(let found): leaks = found
+    case .added(let found):
+      leaks = found
+      growing = image.heap.flatMap { queues.add($0) }
     case .isOld: return false
     case .isUnusable(let reason):
       complain("\(path) has no image that can be used: \(reason)")
@@ -126,6 +134,13 @@ struct WatchReport {
     }
     newestPath = path
     return true
+  }
+
+  /// Reports each queue that only grows once, when that is first known.
+  private mutating func tellNewQueues() {
+    for actor in growing?.actors ?? [] where printedActors.insert(actor.address).inserted {
+      ErrorOutput.print("growing queue: \(TaskWords.queue(actor))")
+    }
   }
 
   /// Reports each suspicion once, when it first appears.
@@ -142,7 +157,7 @@ struct WatchReport {
     if command.outputs.format == .text {
       try ObjectQuestion.show(
         SeriesText(style: command.style, limit: command.limit == 0 ? nil : command.limit).text(
-          process, series.images.growth(), leaks: nil), called: "the report")
+          process, series.images.growth(), leaks: nil, queues: growing), called: "the report")
     }
   }
 
@@ -170,12 +185,13 @@ struct WatchReport {
       program: name, judged: gatekeeper.judged, gates: gates.outcomes, source: command.outputs.sourceTree,
       toolVersion: leaktraceVersion, remarks: process.remarks + leaks.remarks + gates.remarks)
     let html = command.outputs.has(.html) ? try page(leaks, growth) : ""
-    try command.outputs.deliver(style: command.style) { [process] format, style in
+    try command.outputs.deliver(style: command.style) { [process, growing] format, style in
       switch format {
       case .text:
-        SeriesText(style: style, limit: command.limit == 0 ? nil : command.limit).text(process, growth, leaks: leaks)
+        SeriesText(style: style, limit: command.limit == 0 ? nil : command.limit).text(
+          process, growth, leaks: leaks, queues: growing)
           + GateText.text(gates, style: style)
-      case .json: SeriesJSON.text(process, growth, leaks: leaks, gates: gates)
+      case .json: SeriesJSON.text(process, growth, leaks: leaks, gates: gates, queues: growing)
       case .html: html
       case .markdown: document.markdown()
       case .github: document.annotations()

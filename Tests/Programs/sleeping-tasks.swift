@@ -1,7 +1,19 @@
-// Tasks that sleep in each way, with names and task-local values. Prints `ready PROCESS` and waits.
+// Tasks that sleep in each way, with names and task-local values. Prints `ready PROCESS` and waits. With
+// EARLIER_RUNTIME, the tasks have no names: these need the runtime of Swift 6.2.
 
-import Dispatch
 import Glibc
+
+#if EARLIER_RUNTIME
+extension Task where Failure == Never {
+  static func detached(name: String, _ body: @escaping @Sendable () async -> Success) { detached(operation: body) }
+}
+
+extension TaskGroup {
+  mutating func addTask(name: String, _ body: @escaping @Sendable () async -> ChildTaskResult) {
+    addTask(operation: body)
+  }
+}
+#endif
 
 enum Request {
   @TaskLocal static var id = 0

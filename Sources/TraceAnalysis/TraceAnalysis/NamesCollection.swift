@@ -60,6 +60,8 @@ package struct NamesCollection {
     }
     let isComplete = readFrames(
       of: analysis, Symbolicator(of: [analysis], search: search, access: files, openFiles: openFiles), until: deadline)
+    // A report names the problems with each file that it opens, and needs these parts.
+    openFiles.readAll()
     let named = files.namedFiles().map { file in
       var file = file
       if let sysroot = search.sysroot, file.path.hasPrefix(sysroot + "/") {

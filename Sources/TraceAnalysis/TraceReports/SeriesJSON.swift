@@ -12,13 +12,17 @@ package enum SeriesJSON {
   package static let schemaVersion: UInt64 = 1
 
   package static func text(
-    _ process: WatchedProcess, _ growth: SeriesGrowth, leaks: LeakReport?, gates: GateReport
+    _ process: WatchedProcess, _ growth: SeriesGrowth, leaks: LeakReport?, gates: GateReport,
+    queues: TaskInventory? = nil
   ) -> String {
-    document(process, growth, leaks: leaks, gates: gates).text + "\n"
+    document(process, growth, leaks: leaks, gates: gates, queues: queues).text + "\n"
   }
 
+  /// - Parameter queues: the tasks of the newest heap image, with the actors whose queues only grow; nil if there are
+  ///   none.
   package static func document(
-    _ process: WatchedProcess, _ growth: SeriesGrowth, leaks: LeakReport?, gates: GateReport
+    _ process: WatchedProcess, _ growth: SeriesGrowth, leaks: LeakReport?, gates: GateReport,
+    queues: TaskInventory? = nil
   ) -> JSONValue {
     let head: [(String, JSONValue)] = [
       ("schema", .string("leaktrace.watch")), ("schemaVersion", .number(schemaVersion)),
@@ -28,7 +32,8 @@ package enum SeriesJSON {
       ("findings", leaks.map { .array($0.findings.map(FindingJSON.value)) } ?? .null),
       ("remarks", .array(remarks.map { .string($0) })),
     ]
-    return .object(head + GateText.fields(gates) + fields(process, growth) + findings)
+    let growing: [(String, JSONValue)] = [("queues", .array(queues.map(TaskJSON.queues) ?? []))]
+    return .object(head + GateText.fields(gates) + fields(process, growth) + growing + findings)
   }
 
   /// Returns the part of the document about the heap images and the growth between them.

@@ -35,13 +35,19 @@ package struct SeriesText {
 
   package init(style: TextStyle = TextStyle(), limit: Int? = 10) { (self.style, self.limit) = (style, limit) }
 
-  /// Returns the text. `leaks`: the leaks in the newest heap image, with the suspicions of the series; nil if there is
-  /// no heap image.
-  package func text(_ process: WatchedProcess, _ growth: SeriesGrowth, leaks: LeakReport?) -> String {
+  /// Returns the text.
+  ///
+  /// - Parameters:
+  ///   - leaks: the leaks in the newest heap image, with the suspicions of the series; nil if there is no heap image.
+  ///   - queues: the tasks of the newest heap image, with the actors whose queues only grow; nil if there are none.
+  package func text(
+    _ process: WatchedProcess, _ growth: SeriesGrowth, leaks: LeakReport?, queues: TaskInventory? = nil
+  ) -> String {
     var lines = TextLines(style: style)
     writeHead(process, growth, to: &lines)
     for remark in process.remarks { lines.line("note: \(PlainText.escaped(remark))", indent: 2) }
     lines.blank()
+    if let queues { TaskText.write(queues.actors, queues, to: &lines) }
     writeSuspects(growth, leaks, to: &lines)
     writeGrown(growth, to: &lines)
     writeProven(growth, to: &lines)

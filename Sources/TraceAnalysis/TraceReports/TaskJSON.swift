@@ -81,15 +81,25 @@ package enum TaskJSON {
       ("address", .address(actor.address.rawValue)), ("type", .string(actor.type)),
       ("queue", .array(actor.queue.map { .number(UInt64($0)) })),
       ("thread", actor.thread.map { .number(UInt64($0)) } ?? .null), ("grows", .bool(actor.grows)),
-      (
-        "earlier",
-        actor.earlier.map {
-          .object([
-            ("secondsBefore", .optional($0.seconds)), ("count", .number(UInt64($0.count))),
-            ("left", .number(UInt64($0.left))),
-          ])
-        } ?? .null
-      ),
+      ("earlier", actor.earlier.map(value) ?? .null),
+    ])
+  }
+
+  /// Returns the actors of an inventory with the length of each queue, and the thread that runs the actor.
+  static func queues(_ inventory: TaskInventory) -> [JSONValue] {
+    inventory.actors.map { actor in
+      .object([
+        ("address", .address(actor.address.rawValue)), ("type", .string(actor.type)),
+        ("count", .number(UInt64(actor.queue.count))), ("earlier", actor.earlier.map(value) ?? .null),
+        ("thread", actor.thread.map { value(inventory.threads[$0]) } ?? .null),
+      ])
+    }
+  }
+
+  private static func value(_ queue: TaskInventory.EarlierQueue) -> JSONValue {
+    .object([
+      ("secondsBefore", .optional(queue.seconds)), ("count", .number(UInt64(queue.count))),
+      ("left", .number(UInt64(queue.left))),
     ])
   }
 

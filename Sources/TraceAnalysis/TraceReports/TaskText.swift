@@ -88,7 +88,7 @@ package struct TaskText {
       lines.blank()
     }
     for deadlock in inventory.deadlocks { write(deadlock, inventory, to: &lines) }
-    write(inventory.actors, inventory, to: &lines)
+    Self.write(inventory.actors, inventory, to: &lines)
     if selection.grouping == .tree {
       writeTree(inventory, selection, to: &lines)
     } else {
@@ -176,9 +176,9 @@ package struct TaskText {
   }
 
   /// Writes the actors with long queues, and those whose queues grew.
-  private func write(_ actors: [TaskInventory.Actor], _ inventory: TaskInventory, to lines: inout TextLines) {
+  static func write(_ actors: [TaskInventory.Actor], _ inventory: TaskInventory, to lines: inout TextLines) {
     let long = actors.filter { $0.queue.count >= TaskInventory.Actor.minGrowth }
-    for actor in (long.filter(\.grows) + long.filter { !$0.grows }).prefix(Self.actorLimit) {
+    for actor in (long.filter(\.grows) + long.filter { !$0.grows }).prefix(actorLimit) {
       let growth = TaskWords.growth(actor)
       let heading = growth == nil ? "QUEUE" : "GROWING QUEUE"
       lines.line(
@@ -186,8 +186,8 @@ package struct TaskText {
         emphasized: heading.split(separator: " ").count, tint: growth == nil ? nil : .suspected)
       if let growth { lines.line("\(growth).", indent: 2) }
       lines.line("\(PlainText.escaped(TaskWords.occupant(actor, in: inventory))).", indent: 2)
-      for function in (actor.thread.map { inventory.threads[$0].functions } ?? []).prefix(Self.threadStackLimit) {
-        Self.write(function, to: &lines, indent: 6)
+      for function in (actor.thread.map { inventory.threads[$0].functions } ?? []).prefix(threadStackLimit) {
+        write(function, to: &lines, indent: 6)
       }
       lines.blank()
     }

@@ -4,13 +4,24 @@ import CElfutils
 import TextWriting
 import TraceReading
 
-/// The files of a loaded image that pass the checks, and the problems with other files.
-struct ImageFiles {
-  private(set) var symbols: SymbolTable?
-  private(set) var variables: SymbolTable?
-  private(set) var code: CodeBytes?
-  private(set) var debugInformation: DebugInformation?
-  private(set) var problems: [ImageProblem] = []
+/// The files of a loaded image that pass the checks, and the problems with other files. Each part of the files is read
+/// when it is first needed. For one thread at a time.
+final class ImageFiles {
+  /// Linear in the symbol table on the first use.
+  private(set) lazy var symbols = firstTable(.functions)
+  private(set) lazy var variables = firstTable(.variables)
+  private(set) lazy var code = main.flatMap { CodeBytes($0) }
+  /// Linear in the list of compilation units on the first use. If the sections are compressed, the first use takes much
+  /// longer.
+  private(set) lazy var debugInformation = readDebugInformation()
+  /// The problems that leave addresses without a name, a file or a line. Reads all parts.
+  private(set) lazy var problems = isVirtual ? [] : findProblems()
+
+  /// The image's own file.
+  private var main: ElfFile?
+  /// The image's own file, if it is there, and the separate files with symbols or debug information.
+  private var files: [ElfFile] = []
+  private let isVirtual: Bool
 
   private let image: LoadedImage
   private let search: DebugFileSearch
@@ -26,24 +37,21 @@ struct ImageFiles {
     case checksum(UInt32)
   }
 
-  /// Searches and opens the files. Linear in the symbol table and the list of compilation units.
+  /// Searches and opens the files. Linear in the sections.
   init(_ image: LoadedImage, search: DebugFileSearch, access: any SymbolFileAccess) {
     self.image = image
     self.search = search
     self.access = access
+    isVirtual = false
     let localPath = search.localPath(ofImage: image.path)
-    let main =
+    main =
       open(localPath, expecting: image.buildID, trust: .buildID)
       ?? fetched(.program, image.buildID)
     let buildID = image.buildID.isEmpty ? main?.buildID ?? [] : image.buildID
-    var files = main.map { [$0] } ?? []
+    files = main.map { [$0] } ?? []
     if main?.hasDebugInformation != true || main?.section(ofType: SHT_SYMTAB) == nil {
       files += separateFiles(main: main, localPath: localPath, buildID: buildID)
     }
-    code = main.flatMap { CodeBytes($0) }
-    readSymbols(files)
-    readDebugInformation(files, main: main)
-    noteProblems(main: main, files: files)
   }
 
   /// For code that the kernel maps without a file. Such code has no names, and that is not a problem to report.
@@ -51,9 +59,10 @@ struct ImageFiles {
     self.image = image
     search = DebugFileSearch()
     access = LocalSymbolFiles()
+    isVirtual = true
   }
 
-  private mutating func separateFiles(main: ElfFile?, localPath: String, buildID: [UInt8]) -> [ElfFile] {
+  private func separateFiles(main: ElfFile?, localPath: String, buildID: [UInt8]) -> [ElfFile] {
     var files: [ElfFile] = []
     var tried: Set<String> = [localPath]
     func isComplete() -> Bool {
@@ -77,14 +86,14 @@ struct ImageFiles {
   }
 
   /// Returns a file from a server; nil if no server has it.
-  private mutating func fetched(_ kind: DebugFileServers.Kind, _ buildID: [UInt8]) -> ElfFile? {
+  private func fetched(_ kind: DebugFileServers.Kind, _ buildID: [UInt8]) -> ElfFile? {
     DebugFileServers.fetchedPath(of: kind, image: image.path, buildID: buildID).flatMap {
       open($0, expecting: buildID, trust: .buildID)
     }
   }
 
   /// Opens a file if it exists, is not damaged, and is of the same build.
-  private mutating func open(_ path: String, expecting buildID: [UInt8], trust: Trust) -> ElfFile? {
+  private func open(_ path: String, expecting buildID: [UInt8], trust: Trust) -> ElfFile? {
     do throws(SymbolFileError) {
       guard let contents = try access.contents(ofFile: path) else { return nil }
       if case .checksum(let expected) = trust, debugLinkChecksum(UnsafeRawBufferPointer(contents.bytes)) != expected {
@@ -103,16 +112,11 @@ struct ImageFiles {
     }
   }
 
-  private mutating func note(_ path: String, _ reason: ImageProblem.Reason) {
+  private func note(_ path: String, _ reason: ImageProblem.Reason) {
     if failure == nil { failure = (path, reason) }
   }
 
-  private mutating func readSymbols(_ files: [ElfFile]) {
-    symbols = Self.firstTable(of: files, .functions)
-    variables = Self.firstTable(of: files, .variables)
-  }
-
-  private static func firstTable(of files: [ElfFile], _ subject: SymbolTable.Subject) -> SymbolTable? {
+  private func firstTable(_ subject: SymbolTable.Subject) -> SymbolTable? {
     for type in [SHT_SYMTAB, SHT_DYNSYM] {
       for file in files {
         if let table = SymbolTable(file, sectionType: type, subject: subject) { return table }
@@ -121,21 +125,18 @@ struct ImageFiles {
     return nil
   }
 
-  private mutating func readDebugInformation(_ files: [ElfFile], main: ElfFile?) {
+  private func readDebugInformation() -> DebugInformation? {
     for file in files where file.hasDebugInformation {
       // Take the executable ranges from the image's own file: the segments of a debug file may have no contents.
       let codeFile = main.map { $0.executableRanges.isEmpty ? file : $0 } ?? file
-      guard
-        let found = DebugInformation(file, codeFile: codeFile, supplement: { supplement(of: file, linkedFrom: $0) }),
-        !found.isEmpty
-      else { continue }
-      debugInformation = found
-      return
+      let found = DebugInformation(file, codeFile: codeFile) { supplement(of: file, linkedFrom: $0) }
+      if let found, !found.isEmpty { return found }
     }
+    return nil
   }
 
   /// Opens the file with the debug information that `file` shares with other files; nil if `file` names none.
-  private mutating func supplement(of file: ElfFile, linkedFrom handle: OpaquePointer) -> DebugInformation? {
+  private func supplement(of file: ElfFile, linkedFrom handle: OpaquePointer) -> DebugInformation? {
     var name: UnsafePointer<CChar>?
     var identifier: UnsafeRawPointer?
     let size = dwelf_dwarf_gnu_debugaltlink(handle, &name, &identifier)
@@ -148,19 +149,22 @@ struct ImageFiles {
     return nil
   }
 
-  private mutating func noteProblems(main: ElfFile?, files: [ElfFile]) {
+  private func findProblems() -> [ImageProblem] {
+    var problems: [ImageProblem] = []
     func add(_ file: String?, _ reason: ImageProblem.Reason) {
       problems.append(ImageProblem(imagePath: image.path, buildID: image.buildID, file: file, reason: reason))
     }
     if image.buildID.isEmpty, let file = files.first { add(file.path, .unverified) }
-    if symbols != nil, debugInformation != nil { return }
+    let (hasSymbols, hasLines) = (symbols != nil, debugInformation != nil)
+    if hasSymbols, hasLines { return problems }
     if files.isEmpty {
       add(failure?.file, failure?.reason ?? .fileMissing)
-    } else if symbols == nil {
+    } else if !hasSymbols {
       add(failure?.file ?? files[0].path, failure?.reason ?? .noSymbols)
     } else {
       add(failure?.file ?? files[0].path, failure?.reason ?? .noDebugInformation)
     }
+    return problems
   }
 }
 

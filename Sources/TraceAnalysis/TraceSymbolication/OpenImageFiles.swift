@@ -28,6 +28,9 @@ package final class OpenImageFiles {
     return opened
   }
 
+  /// Reads all parts of the opened files that a report may need. Other parts are read when they are first needed.
+  package func readAll() { for files in files.values { _ = files.problems } }
+
   /// Replaces the demangler process if a name has crashed it. Without this, a damaged file could use up the allowed
   /// crashes, and the next symbolicator would get no names.
   func renewDemanglers() {

@@ -6,8 +6,8 @@ import TraceReading
 
 /// The function symbols or the variable symbols of an ELF file, including local symbols, sorted by address.
 ///
-/// The initialiser is O(n log n) in the number of symbols. A look-up by address is O(log n). Names are read from the
-/// file only when they are looked up.
+/// The initialiser is O(n log n) in the number of symbols. A look-up by address is O(log n). The first look-up by name
+/// is O(n), and later ones take constant time. Names are read from the file only when they are looked up.
 package final class SymbolTable {
   private struct Symbol {
     var address: UInt64
@@ -18,8 +18,7 @@ package final class SymbolTable {
     var rank: UInt8
   }
 
-  private let file: ElfFile
-  private let stringTable: Int
+  private let section: SymbolSection
   private let names: [UInt32]
   private let addresses: [UInt64]
   private let sizes: [UInt64]
@@ -31,30 +30,11 @@ package final class SymbolTable {
   /// Reads a table of type `SHT_SYMTAB` or `SHT_DYNSYM`. `nil` if the file has no such table, or if the table has no
   /// symbols of the kind.
   package init?(_ file: ElfFile, sectionType: Int32, subject: Subject = .functions) {
-    guard let (section, header) = file.section(ofType: sectionType), let data = elf_getdata(section, nil) else {
-      return nil
-    }
-    let entrySize = gelf_fsize(file.handle, ELF_T_SYM, 1, UInt32(EV_CURRENT))
-    guard entrySize > 0 else { return nil }
-    let total = Int(clamping: data.pointee.d_size) / entrySize
-    let codeSections = Self.codeSections(of: file)
+    guard let section = SymbolSection(file, type: sectionType) else { return nil }
+    let codeSections = section.codeSections
     var symbols: [Symbol] = []
-    var raw = GElf_Sym()
-    for index in 0..<total {
-      guard gelf_getsym(data, Int32(clamping: index), &raw) != nil else { break }
+    section.forEach(subject) { raw in
       let kind = Int32(raw.st_info & 15)
-      switch subject {
-      case .functions: guard kind == STT_FUNC || kind == STT_GNU_IFUNC || kind == STT_NOTYPE else { continue }
-      case .variables: guard kind == STT_OBJECT, raw.st_size > 0 else { continue }
-      }
-      guard raw.st_name != 0, raw.st_value != 0, raw.st_shndx != SHN_UNDEF else { continue }
-      if kind == STT_NOTYPE {
-        // Untyped symbols include labels of assembly code, which name functions. Skip other untyped symbols: they name
-        // sections, or mark changes between code and data.
-        guard codeSections[UInt32(raw.st_shndx)] != nil, Self.isFunctionLabel(raw, file, Int(header.sh_link)) else {
-          continue
-        }
-      }
       symbols.append(
         Symbol(
           address: raw.st_value, size: raw.st_size, section: UInt32(raw.st_shndx), name: raw.st_name,
@@ -87,39 +67,37 @@ package final class SymbolTable {
     }
     entries.reverse()
     guard !entries.isEmpty else { return nil }
-    self.file = file
-    stringTable = Int(header.sh_link)
-    names = symbols.map(\.name)
-    addresses = symbols.map(\.address)
-    sizes = symbols.map(\.size)
+    self.section = section
+    // A key path would be projected at run time for each symbol.
+    names = symbols.map { $0.name }
+    addresses = symbols.map { $0.address }
+    sizes = symbols.map { $0.size }
     map = AddressMap(entries)
   }
 
   /// Returns the name of the function whose code includes `address`, or of the variable whose storage includes it.
   func name(at address: LinkAddress) -> String? {
     guard let index = map.value(at: address.rawValue) else { return nil }
-    guard let name = elf_strptr(file.handle, stringTable, Int(names[index])), name.pointee != 0 else { return nil }
+    guard let name = section.name(at: names[index]), name.pointee != 0 else { return nil }
     return String(cString: name)
   }
 
-  /// Returns the address of the function or variable with the given name. O(n).
+  /// Returns the address of the function or variable with the given name. O(n) on the first call.
   package func address(of name: String) -> LinkAddress? {
     name.withCString { name in
-      for (index, offset) in names.enumerated() {
-        if let found = elf_strptr(file.handle, stringTable, Int(offset)), strcmp(found, name) == 0 {
-          return LinkAddress(addresses[index])
-        }
-      }
-      return nil
+      indices.index(of: name) { section.name(at: names[$0]) }.map { LinkAddress(addresses[$0]) }
     }
   }
+
+  /// The symbols by name.
+  private lazy var indices = NameIndex(count: names.count) { section.name(at: names[$0]) }
 
   /// Returns the functions of known size whose names begin with a text. O(n).
   func ranges(ofFunctionsWithPrefix prefix: String) -> [(name: String, range: Range<UInt64>)] {
     let length = prefix.utf8.count
     return prefix.withCString { prefix in
       names.indices.compactMap { index in
-        guard let name = elf_strptr(file.handle, stringTable, Int(names[index])), strncmp(name, prefix, length) == 0
+        guard let name = section.name(at: names[index]), strncmp(name, prefix, length) == 0
         else { return nil }
         let (end, overflow) = addresses[index].addingReportingOverflow(sizes[index])
         return overflow || sizes[index] == 0 ? nil : (String(cString: name), addresses[index]..<end)
@@ -132,7 +110,7 @@ package final class SymbolTable {
   var functionHashes: Set<UInt32> {
     var hashes: Set<UInt32> = []
     for offset in names {
-      guard let name = elf_strptr(file.handle, stringTable, Int(offset)) else { continue }
+      guard let name = section.name(at: offset) else { continue }
       let text = UnsafeBufferPointer(start: name, count: strlen(name))
       if Self.isSwiftFunction(text) { hashes.insert(SymbolHash.of(text.lazy.map { UInt8(bitPattern: $0) })) }
     }
@@ -154,30 +132,6 @@ package final class SymbolTable {
       return true
     default: return false
     }
-  }
-
-  /// Returns the end addresses of the sections with code, by section number.
-  private static func codeSections(of file: ElfFile) -> [UInt32: UInt64] {
-    var ends: [UInt32: UInt64] = [:]
-    file.forEachSection { section, header, _ in
-      if header.sh_flags & GElf_Xword(SHF_EXECINSTR) != 0 {
-        ends[UInt32(clamping: elf_ndxscn(section))] = header.sh_addr &+ header.sh_size
-      }
-      return true
-    }
-    return ends
-  }
-
-  private static func isFunctionLabel(_ symbol: GElf_Sym, _ file: ElfFile, _ strings: Int) -> Bool {
-    guard let name = elf_strptr(file.handle, strings, Int(symbol.st_name)) else { return false }
-    if name[0] == CChar(bitPattern: UInt8(ascii: ".")) { return false }
-    // Symbols such as "$x" and "$d", alone or followed by a dot, mark changes between code and data.
-    if name[0] == CChar(bitPattern: UInt8(ascii: "$")), name[1] != 0,
-      name[2] == 0 || name[2] == CChar(bitPattern: UInt8(ascii: "."))
-    {
-      return false
-    }
-    return true
   }
 
   private static func rank(kind: Int32, binding: Int32, size: UInt64) -> UInt8 {

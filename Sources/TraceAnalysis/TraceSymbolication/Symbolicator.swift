@@ -31,6 +31,9 @@ package final class Symbolicator {
   private struct OpenedImage {
     var files: ImageFiles
     var demangler: Demangler
+    var usesDebugInformation: Bool
+
+    var debugInformation: DebugInformation? { usesDebugInformation ? files.debugInformation : nil }
   }
 
   let search: DebugFileSearch
@@ -42,6 +45,8 @@ package final class Symbolicator {
   private let openFiles: OpenImageFiles
   private var functionAddresses: [FunctionKey: LinkAddress?] = [:]
   private var cache: [AddressKey: [SourceFrame]] = [:]
+  /// Whether functions of the platform's libraries have lines and inlined functions.
+  private let readsLinesOfPlatform: Bool
   /// Maximum number of distinct frames that are looked up. All others get the frame `nameless`.
   private let frameLimit: Int
   private lazy var nameless = [unnamed("code without a name", image: nil, isAsync: false)]
@@ -53,15 +58,19 @@ package final class Symbolicator {
   ///   - programModules: Swift modules that short names leave out. Short names also leave out the module that is named
   ///     like its loaded image, if the image belongs to the program.
   ///   - openFiles: files that other symbolicators with the same search have opened.
+  ///   - readsLinesOfPlatform: false to name functions of the platform's libraries by their symbols alone. The debug
+  ///     information of the C library is compressed, so reading it takes tens of milliseconds.
   ///   - frameLimit: the maximum number of distinct frames that are looked up. All others are named `code without a
   ///     name`.
   package init(
     images: [LoadedImage], search: DebugFileSearch = DebugFileSearch(),
     access: any SymbolFileAccess = LocalSymbolFiles(),
-    openFiles: OpenImageFiles = OpenImageFiles(), programModules: Set<String> = [], frameLimit: Int = .max
+    openFiles: OpenImageFiles = OpenImageFiles(), programModules: Set<String> = [],
+    readsLinesOfPlatform: Bool = true, frameLimit: Int = .max
   ) {
     self.openFiles = openFiles
     openFiles.renewDemanglers()
+    self.readsLinesOfPlatform = readsLinesOfPlatform
     self.frameLimit = frameLimit
     self.search = search
     self.access = access
@@ -72,11 +81,13 @@ package final class Symbolicator {
   /// Makes a symbolicator for analysed traces, with a frame limit that follows from the traces.
   package convenience init(
     of analyses: [AllocationAnalysis], search: DebugFileSearch = DebugFileSearch(),
-    access: (any SymbolFileAccess)? = nil, openFiles: OpenImageFiles = OpenImageFiles()
+    access: (any SymbolFileAccess)? = nil, openFiles: OpenImageFiles = OpenImageFiles(),
+    readsLinesOfPlatform: Bool = true
   ) {
     self.init(
       images: analyses.flatMap { $0.definitions.images.map(\.image) }, search: search,
       access: access ?? search.access(storedBy: analyses.compactMap(\.storedFiles)), openFiles: openFiles,
+      readsLinesOfPlatform: readsLinesOfPlatform,
       frameLimit: analyses.reduce(0) {
         $0.addingReportingOverflow($1.limits.frameCount).overflow ? .max : $0 + $1.limits.frameCount
       })
@@ -119,7 +130,7 @@ package final class Symbolicator {
   package func allocatorSignatures(for key: FrameKey, in image: LoadedImage?) -> [Bool] {
     guard let image else { return [] }
     let declared =
-      open(number(of: image)).files.debugInformation?.allocatorSignatures(at: Self.target(of: key, in: image)) ?? []
+      open(number(of: image)).debugInformation?.allocatorSignatures(at: Self.target(of: key, in: image)) ?? []
     return frames(for: key, in: image).enumerated().map { index, frame in
       index < declared.count && declared[index]
         || frame.mangledName?.hasPrefix("$s") ?? false && AllocatorSignature.isDeclared(by: frame.fullFunction)
@@ -160,7 +171,7 @@ package final class Symbolicator {
   private func parameters(ofClosure mangledName: String, at address: RuntimeAddress, in image: LoadedImage)
     -> DebugParameters?
   {
-    guard let information = open(number(of: image)).files.debugInformation else { return nil }
+    guard let information = open(number(of: image)).debugInformation else { return nil }
     let closure = ClosureName.withoutReabstraction(mangledName)
     func parameters(at place: RuntimeAddress?) -> DebugParameters? {
       place.flatMap { information.parameters(ofFunction: closure, at: LinkAddress($0.rawValue &- image.loadBias)) }
@@ -229,7 +240,7 @@ package final class Symbolicator {
 
   package func sourceFile(ofModule module: String, in images: [LoadedImage]) -> String? {
     for image in images where !SystemCode.isSystemImage(image.path) {
-      if let file = open(number(of: image)).files.debugInformation?.moduleFiles[module] { return file }
+      if let file = open(number(of: image)).debugInformation?.moduleFiles[module] { return file }
     }
     return nil
   }
@@ -255,9 +266,12 @@ package final class Symbolicator {
     // Code that the kernel itself maps has no file.
     let isVirtual = image.path.isEmpty || image.path.hasPrefix("[") || image.path.hasPrefix("linux-vdso")
     let files = isVirtual ? ImageFiles(withoutFile: image) : self.files(of: image)
-    let own: Set<String> = SystemCode.isSystemImage(image.path) ? [] : ["main", moduleName(ofImage: image.path)]
+    let isSystem = SystemCode.isSystemImage(image.path)
+    let own: Set<String> = isSystem ? [] : ["main", moduleName(ofImage: image.path)]
     let modules = programModules.union(own)
-    let result = OpenedImage(files: files, demangler: openFiles.demangler(programModules: modules))
+    let result = OpenedImage(
+      files: files, demangler: openFiles.demangler(programModules: modules),
+      usesDebugInformation: readsLinesOfPlatform || !isSystem)
     opened[number] = result
     return result
   }
@@ -273,7 +287,7 @@ package final class Symbolicator {
     -> [SourceFrame]
   {
     let opened = open(number)
-    let debugFrames = opened.files.debugInformation?.frames(at: address) ?? []
+    let debugFrames = opened.debugInformation?.frames(at: address) ?? []
     let symbol = opened.files.symbols?.name(at: address)
     guard let physical = debugFrames.last else {
       guard let symbol else {

@@ -38,7 +38,7 @@ package enum HolderWords {
     switch change {
     case .drain(let group):
       return
-        "No code reads the results of \(group). Use withDiscardingTaskGroup, which keeps none. Or call next() on the group for each child that you add."
+        "No code reads the results of \(group). Use withDiscardingTaskGroup, which keeps none. Or call next() on the group before you add a child, once enough children run at a time."
     case .endClosure(let registration):
       return "\(call(registration)) when it is no longer needed: until then its closure is kept."
     case .end(let registration, let type): return "\(call(registration)) when the \(type) is done."

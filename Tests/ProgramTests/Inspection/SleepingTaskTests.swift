@@ -52,6 +52,16 @@ import TraceReading
       flags: [level, "-parse-as-library"])
   }
 
+  /// The same program with the runtime of Swift 6.1.2, which has no names of tasks.
+  private static func earlierProgram() throws -> TestProgram {
+    TestProgram(
+      named: "sleeping-tasks", sources: ["sleeping-tasks.swift", "task-support.swift"],
+      flags: [
+        "-O", "-parse-as-library", "-D", "EARLIER_RUNTIME", "-no-toolchain-stdlib-rpath", "-Xlinker",
+        "-rpath=\(try PythonServer.runtime())",
+      ])
+  }
+
   private static func list(_ target: String) throws -> Document {
     let outcome = try Command([BuildProducts.leaktrace, "tasks", target, "--format", "json"]).run()
     try #require(outcome.end == .exit(0), "\(outcome.errorOutput)")
@@ -111,6 +121,30 @@ import TraceReading
     #expect(try names("child()") == (hasNames ? [String(repeating: "x", count: 128)] : []))
     #expect(try names("tolerant()") == [])
     #expect(Set(try found.row("nanoseconds()").row.names) == Set(try names("nanoseconds()")))
+  }
+
+  @Test("Sleeps of an earlier runtime end when the program said", arguments: TaskTests.Source.allCases)
+  func earlierRuntime(source: TaskTests.Source) throws {
+    let start = (boot: Self.now(CLOCK_BOOTTIME), monotonic: Self.now(CLOCK_MONOTONIC))
+    let (waiting, target) = try TaskTests.waiting(Self.earlierProgram(), source)
+    defer { _ = try? waiting.end(SIGKILL) }
+    let found = try Self.list(target)
+    let end = (boot: Self.now(CLOCK_BOOTTIME), monotonic: Self.now(CLOCK_MONOTONIC))
+    for sleep in Self.sleeps {
+      let (row, tasks) = try found.row(sleep.function)
+      #expect(row.wait == "sleep" && row.count == sleep.count && tasks.count == sleep.count, "\(row)")
+      // Swift 6.1.2 counts the nanoseconds with the other clock.
+      let clock = sleep.function == "nanoseconds()" ? "suspending" : sleep.clock
+      let bounds = clock == "suspending" ? start.monotonic...end.monotonic : start.boot...end.boot
+      for task in tasks {
+        #expect(task.sleepClock == clock, "\(sleep.function)")
+        let began = try #require(task.sleepDeadlineSeconds, "\(sleep.function)") - sleep.seconds
+        #expect(bounds.contains(began), "\(sleep.function): \(began) in \(bounds)")
+        #expect((task.sleepSecondsLeft == nil) == (source == .core))
+      }
+    }
+    let awake = try found.row("awake()")
+    #expect(awake.row.wait == "continuation" && awake.tasks.allSatisfy { $0.sleepClock == nil })
   }
 
   @Test("The text shows the rest of a sleep, names and variables") func text() throws {

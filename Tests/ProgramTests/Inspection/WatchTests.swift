@@ -82,6 +82,52 @@ import Testing
     #expect(try program.end(SIGTERM).outcome.end == .signal(SIGTERM))
   }
 
+  private struct Queues: Decodable {
+    struct Queue: Decodable {
+      struct Earlier: Decodable {
+        var count: Int
+        var left: Int
+      }
+      struct Thread: Decodable { var blockedIn: String? }
+      var type: String
+      var count: Int
+      var earlier: Earlier
+      var thread: Thread?
+    }
+    var queues: [Queue]
+  }
+
+  @Test("A watch names the actor whose queue only grows", arguments: ["blocked", "busy"])
+  func queues(way: String) throws {
+    let program = try InspectionTests.Waiting(
+      TestProgram(named: "actor-queues", sources: ["actor-queues.swift"], flags: ["-parse-as-library"]), [way])
+    defer { _ = try? program.end(SIGKILL) }
+    let traces = program.directory.path + "/traces"
+    // In a second, fifty tasks come to the queue of the blocked actor.
+    let live = try Self.watch(
+      String(program.processID), ["--every", "0.5s", "--count", "6", "-o", traces, "--fail-on", "new-leaks"])
+    let later = Command([BuildProducts.leaktrace, "watch", "--from", traces, "--fail-on", "new-leaks"])
+    for output in [live.output, try Command(later.arguments + ["--format", "json"]).run().output] {
+      let queues = try JSONDecoder().decode(Queues.self, from: Data(output.utf8)).queues
+      guard way == "blocked" else {
+        #expect(queues.isEmpty, "\(queues)")
+        continue
+      }
+      let queue = try #require(queues.first)
+      #expect(queues.count == 1 && queue.type == "Printer" && queue.thread?.blockedIn == "semaphore", "\(queues)")
+      #expect(queue.count >= queue.earlier.count + 8 && queue.earlier.left == 0, "\(queue)")
+    }
+    let told = live.errorOutput.split(separator: "\n").filter { $0.contains("growing queue: ") }
+    let text = try later.run().output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    if way == "blocked" {
+      #expect(told.count == 1 && told[0].contains("wait for a turn on Printer"), "\(live.errorOutput)")
+      #expect(text.contains("GROWING QUEUE") && text.contains("none of the earlier ones has had its turn"), "\(text)")
+      #expect(text.contains("Printer.printPage()"), "\(text)")
+    } else {
+      #expect(told.isEmpty && !text.contains("QUEUE"), "\(told) \(text)")
+    }
+  }
+
   @Test("A watch ends with its process, and keeps at most the allowed traces") func endOfProcess() throws {
     let program = try InspectionTests.Waiting("watched.swift", ["idle"])
     let traces = program.directory.path + "/traces"

@@ -16,7 +16,7 @@ package final class ImageContents {
     /// Returns the address of a variable or function in a symbol table, `SHT_DYNSYM` or `SHT_SYMTAB`. Linear in the
     /// table.
     func address(of name: String, _ subject: SymbolTable.Subject, in table: Int32) -> UInt64? {
-      SymbolTable(file, sectionType: table, subject: subject)?.address(of: name).map {
+      SymbolSection(file, type: table)?.address(of: name, subject).map {
         $0.rawValue &+ loaded.loadBias
       }
     }

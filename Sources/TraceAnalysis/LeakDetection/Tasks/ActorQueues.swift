@@ -49,15 +49,15 @@ struct ActorOccupants {
 package struct ActorQueues: Sendable {
   /// A task, by its address and the lower half of its number. A new task may have the address of an ended one, but it
   /// has another number.
-  private struct Member: Hashable {
+  fileprivate struct Member: Hashable {
     var address: UInt64
     var number: UInt64
   }
 
   /// The tasks in each actor's queue, by the actor's address.
-  private let members: [UInt64: Set<Member>]
+  fileprivate let members: [UInt64: Set<Member>]
   /// The time of the heap image, in seconds; nil if that is not known.
-  private let seconds: Double?
+  fileprivate let seconds: Double?
 
   /// Reads the queues of a heap image. Looks up no names. Linear in the tasks.
   package init(_ analysis: LeakAnalysis) {
@@ -81,5 +81,60 @@ package struct ActorQueues: Sendable {
       inventory.actors[index].earlier = TaskInventory.EarlierQueue(
         seconds: span, count: before.count, left: before.subtracting(members[actor] ?? []).count)
     }
+  }
+}
+
+/// The queues of actors in a series of heap images of one process. Finds the queues that only grow. Keeps the tasks of
+/// two heap images for each queue.
+package struct ActorQueueSeries: Sendable {
+  /// The heap images since a queue began to grow.
+  private struct Run {
+    var first: Set<ActorQueues.Member>
+    /// The time of the first heap image, in seconds; nil if that is not known.
+    var seconds: Double?
+    /// The number of tasks in the newest heap image.
+    var count: Int
+    var images = 1
+  }
+
+  /// The queues of the newest heap image, by the actor's address.
+  private var runs: [UInt64: Run] = [:]
+
+  /// Minimum number of heap images that show growth. A queue that becomes longer once may be a burst of work.
+  package static let minImages = 3
+
+  package init() {}
+
+  /// Returns the tasks of the heap image if queues of actors only grow; otherwise nil. The inventory's actors are those
+  /// with such queues.
+  ///
+  /// A queue only grows if no heap image had a shorter queue than the one before. Linear in the tasks. Looks up names
+  /// only if there is such a queue.
+  package mutating func add(_ analysis: LeakAnalysis) -> TaskInventory? {
+    let queues = ActorQueues(analysis)
+    var next: [UInt64: Run] = [:]
+    for (actor, members) in queues.members {
+      if var run = runs[actor], members.count >= run.count {
+        (run.count, run.images) = (members.count, run.images + 1)
+        next[actor] = run
+      } else {
+        next[actor] = Run(first: members, seconds: queues.seconds, count: members.count)
+      }
+    }
+    runs = next
+    let growing = runs.filter {
+      $0.value.images >= Self.minImages && $0.value.count - $0.value.first.count >= TaskInventory.Actor.minGrowth
+    }
+    guard !growing.isEmpty else { return nil }
+    var inventory = analysis.taskInventory()
+    inventory.actors = inventory.actors.compactMap { actor in
+      guard let run = growing[actor.address.rawValue] else { return nil }
+      var actor = actor
+      actor.earlier = TaskInventory.EarlierQueue(
+        seconds: queues.seconds.flatMap { now in run.seconds.map { now - $0 } }, count: run.first.count,
+        left: run.first.subtracting(queues.members[actor.address.rawValue] ?? []).count)
+      return actor
+    }
+    return inventory.actors.isEmpty ? nil : inventory
   }
 }

@@ -20,9 +20,10 @@ package struct AllocatorHeap: Sendable {
   /// - Parameter threads: All threads of the process.
   /// - Complexity: Linear in the allocators' metadata.
   package init?(in memory: any ProcessMemory, threads: [InspectedThread]) {
-    glibc = GlibcHeap(in: memory, threads: threads)
-    jemalloc = JemallocHeap(in: memory, threads: threads)
-    replacement = ReplacementHeap(in: memory, threads: threads)
+    let source = AllocatorMemory(memory, threads: threads)
+    glibc = GlibcHeap(source)
+    jemalloc = JemallocHeap(source)
+    replacement = ReplacementHeap(source)
     // libc may have an arena even if the program uses another malloc, since early code may have called libc's malloc.
     let lists = [glibc?.blocks, jemalloc?.blocks, replacement?.blocks].compactMap { $0 }
     guard lists.contains(where: { !$0.isEmpty }) else { return nil }

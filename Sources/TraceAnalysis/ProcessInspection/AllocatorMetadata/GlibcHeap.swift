@@ -87,7 +87,11 @@ package struct GlibcHeap: Sendable {
   ///   a live block.
   /// - Complexity: Linear in the memory of the allocator, which is read twice, and in the pages of anonymous memory.
   package init?(in memory: any ProcessMemory, threads: [InspectedThread] = []) {
-    let source = AllocatorMemory(memory, threads: threads)
+    self.init(AllocatorMemory(memory, threads: threads))
+  }
+
+  /// Reads the metadata from memory that other allocators' readers may share.
+  init?(_ source: AllocatorMemory) {
     let heap = UnsafeMutablePointer<lt_glibc_heap>.allocate(capacity: 1)
     heap.initialize(to: lt_glibc_heap())
     defer {

@@ -30,7 +30,11 @@ package struct JemallocHeap: Sendable {
   /// - Parameter threads: All threads of the process. Blocks in the cache of any other thread count as live.
   /// - Complexity: Linear in the data of loaded images, the extents and the regions of slabs.
   package init?(in memory: any ProcessMemory, threads: [InspectedThread] = []) {
-    let source = AllocatorMemory(memory, threads: threads)
+    self.init(AllocatorMemory(memory, threads: threads))
+  }
+
+  /// Reads the metadata from memory that other allocators' readers may share.
+  init?(_ source: AllocatorMemory) {
     let heap = UnsafeMutablePointer<lt_jemalloc_heap>.allocate(capacity: 1)
     heap.initialize(to: lt_jemalloc_heap())
     defer {

@@ -1,5 +1,6 @@
 // The C library of a process.
 
+import Glibc
 import TraceReading
 
 /// The data of a process's libc, and its release.
@@ -18,7 +19,7 @@ struct LibcImage {
     data = (writable.isEmpty ? ofFiles.filter(\.isWritable) : writable).map(\.range)
     release =
       ofLibc.lazy.filter { !$0.isWritable && !$0.isExecutable }
-      .compactMap { Self.release(in: $0.range, memory) }.first ?? 0
+      .firstNonNil { Self.release(in: $0.range, memory) } ?? 0
   }
 
   private static func isLibc(_ name: Substring) -> Bool { name.hasPrefix("libc.so") || name.hasPrefix("libc-2.") }
@@ -31,17 +32,33 @@ struct LibcImage {
     let size = min(range.upperBound - range.lowerBound, UInt64(InspectionLimits.libcConstantBytes))
     let bytes = memory.bytes(at: range.lowerBound, count: Int(size))
     return bytes.withUnsafeBytes { bytes -> UInt32? in
+      guard let start = bytes.baseAddress else { return nil }
       var at = 0
-      while at + mark.count < bytes.count {
-        guard bytes[at] == mark[0], mark.indices.allSatisfy({ bytes[at + $0] == mark[$0] }) else {
+      // The C library's search is much faster than a loop, and libc's constants have a megabyte.
+      while at + mark.count < bytes.count,
+        let found = memchr(start + at, Int32(mark[0]), bytes.count - mark.count - at)
+      {
+        at = UnsafeRawPointer(found) - start
+        guard memcmp(found, mark, mark.count) == 0 else {
           at += 1
           continue
         }
-        let digits = bytes[(at + mark.count)...].prefix(3).prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
-        if let release = UInt32(String(decoding: digits, as: UTF8.self)) { return release }
         at += mark.count
+        let digits = bytes[at...].prefix(3).prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        if let release = UInt32(String(decoding: digits, as: UTF8.self)) { return release }
       }
       return nil
     }
+  }
+}
+
+extension Sequence {
+  /// Returns the first result that is not nil. Calls `transform` once for each element up to that one, unlike
+  /// `compactMap` of a lazy collection.
+  fileprivate func firstNonNil<Result>(_ transform: (Element) -> Result?) -> Result? {
+    for element in self {
+      if let result = transform(element) { return result }
+    }
+    return nil
   }
 }

@@ -23,7 +23,11 @@ package struct ReplacementHeap: Sendable {
   /// - Parameter threads: All threads of the process.
   /// - Complexity: Linear in the data of loaded images and in the blocks.
   package init?(in memory: any ProcessMemory, threads: [InspectedThread] = []) {
-    let source = AllocatorMemory(memory, threads: threads)
+    self.init(AllocatorMemory(memory, threads: threads))
+  }
+
+  /// Reads the metadata from memory that other allocators' readers may share.
+  init?(_ source: AllocatorMemory) {
     guard readTcmalloc(source.metadata) || readMimalloc(source.metadata) else { return nil }
     withExtendedLifetime(source) {}
   }
