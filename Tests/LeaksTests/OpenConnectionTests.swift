@@ -20,7 +20,7 @@ import TraceTestSupport
     heap.type(Self.channel, fields: [HeapBuilder.field("parent", 0), HeapBuilder.field("handler", 1)])
   }
 
-  /// How a server and its sessions have connections.
+  /// The relations between a server, its sessions and their connections.
   enum Connections: CaseIterable {
     /// Peers opened the connections, and each has a session.
     case accepted

@@ -108,7 +108,7 @@ extension SurvivorFinder {
   }
 
   /// Returns whether an object was made when little work and little time was left.
-  func isOfTheEnd(_ ordinal: UInt64, at birth: UInt64) -> Bool {
+  private func isOfTheEnd(_ ordinal: UInt64, at birth: UInt64) -> Bool {
     let end = graph.snapshot.time
     let hasLittleWork =
       Double(activations.ordinal - min(ordinal, activations.ordinal)) < rules.minRemainingWork

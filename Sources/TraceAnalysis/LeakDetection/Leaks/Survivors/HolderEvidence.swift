@@ -69,7 +69,7 @@ extension SurvivorFinder {
   }
 
   /// Weakens a suspicion if the same holder has siblings from other sites, and these ended while the objects were made.
-  /// For example, a window that moves keeps its size. Linear in the blocks.
+  /// For example, a window that moves keeps its size. Linear in the nodes near the holder.
   private func weighWhole(
     of steps: [LeakGroup.Step], _ suspect: Int, _ nodes: [NodeID], _ suspicion: Suspicion, in evidence: inout Evidence
   ) {
@@ -77,35 +77,45 @@ extension SurvivorFinder {
     let holder = steps[...suspect].last { !graph.isRoot($0.node) && isProgramObject($0.node) } ?? steps[suspect]
     guard !graph.isRoot(holder.node) else { return }
     let family = suspicion.family
-    let own = Set(family.sites)
-    let type = graph.nodeTypes[Int(nodes[0])]
-    var others: Set<UInt32> = []
-    for node in 0..<NodeID(graph.blockCount) where graph.nodeTypes[Int(node)] == type {
-      let site = block(node).site.rawValue
-      if !own.contains(site), !others.contains(site), isHeld(node, by: holder.node) { others.insert(site) }
+    let kept = kept(by: holder.node)
+    func places(ofType type: UInt32) -> Set<UInt32> {
+      Set(kept.filter { graph.nodeTypes[Int($0)] == type }.map { block($0).site.rawValue })
     }
-    guard others.contains(where: { sites[Int($0)].lifetime.deaths > 0 }) else { return }
-    let whole = Population(
-      (own.union(others)).sorted().map { sites[Int($0)].liveCurve }, from: family.lifetime.firstOrdinal,
-      to: max(family.lifetime.lastOrdinal, family.lifetime.firstOrdinal))
-    let (before, after) = (Double(whole.live(at: 0)), Double(whole.live(at: 1)))
-    let hasGrown = after - before >= rules.minAdded * Double(family.survivors.count)
-    weigh(.populationGrew, hasGrown, "from \(Int(before)) to \(Int(after)) with siblings", in: &evidence)
+    /// Adds the points for the number of objects from all of some places.
+    func weigh(_ places: Set<UInt32>) {
+      let whole = Population(
+        places.sorted().map { sites[Int($0)].liveCurve }, from: family.lifetime.firstOrdinal,
+        to: max(family.lifetime.lastOrdinal, family.lifetime.firstOrdinal))
+      let (before, after) = (Double(whole.live(at: 0)), Double(whole.live(at: 1)))
+      let hasGrown = after - before >= rules.minAdded * Double(family.survivors.count)
+      self.weigh(.populationGrew, hasGrown, "from \(Int(before)) to \(Int(after)) with siblings", in: &evidence)
+    }
+    func haveEnded(_ places: Set<UInt32>) -> Bool { places.contains { sites[Int($0)].lifetime.deaths > 0 } }
+    let (own, type) = (Set(family.sites), graph.nodeTypes[Int(nodes[0])])
+    let others = places(ofType: type).subtracting(own)
+    if haveEnded(others) { return weigh(own.union(others)) }
+    // Each of the objects may be a part of an element. Then the elements count.
+    guard suspect + 1 < steps.count, graph.type(of: steps[suspect + 1].node).kind == .object else { return }
+    let element = graph.nodeTypes[Int(steps[suspect + 1].node)]
+    guard element != type, kept.count(where: { graph.nodeTypes[Int($0)] == element }) >= nodes.count else { return }
+    let elements = places(ofType: element)
+    if haveEnded(elements) { weigh(elements) }
   }
 
-  /// Returns whether the cheapest path to a node leads through a nearby holder.
-  private func isHeld(_ node: NodeID, by holder: NodeID) -> Bool {
-    var current = node
+  /// Returns the nodes that a holder keeps by a few references.
+  private func kept(by holder: NodeID) -> Set<NodeID> {
+    var kept: Set<NodeID> = []
+    var layer = [holder]
     for _ in 0..<Self.holderDistance {
-      current = ownership.paths.parents[current]
-      if current == holder { return true }
-      if current == HeapGraph.noNode { return false }
+      layer = layer.flatMap { graph.graph.edges(from: $0) }.filter {
+        ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: $0)))
+      }.map(graph.graph.target(of:)).filter { !graph.isRoot($0) && kept.insert($0).inserted }
     }
-    return false
+    return kept
   }
 
-  /// Maximum number of references from a holder to what it holds. A nested collection takes one for each level.
-  private static let holderDistance = 8
+  /// Maximum number of references from a holder to a node that it keeps. A nested collection takes one for each level.
+  private static let holderDistance = 4
 
   /// Adds the points for the way that the program iterated over a collection.
   private func weighReading(

@@ -4,7 +4,7 @@ import HeapAnalysis
 import PlatformRules
 
 /// The open connections of a server. A peer decides how long its connection lasts, so a server that ends by a signal
-/// still has some. Each of them keeps its handlers, its tasks, and what the program made for it.
+/// still has some. Each of them keeps its handlers, its tasks, and the objects that the program made for it.
 ///
 /// A library registers each open connection. A connection that the program opened itself does not count, because the
 /// program must close it. Only the connections of a listening socket refer to this socket.
@@ -15,24 +15,33 @@ final class OpenConnections {
   private static let listeners = RuleBook.shipped.table(.listener, by: .type)
 
   private let graph: ObjectGraph
-  /// What connections have in common: listening sockets, registries, and the objects that refer to registries.
+  /// The objects that connections have in common: listening sockets, registries, and the objects that refer to registries.
   private let shared: Set<NodeID>
+  /// The connections.
   let all: Set<NodeID>
 
-  /// Maximum number of references from an object of the program to its connection.
+  /// Maximum number of references from an object of the program to its connection, and of nodes at one distance.
   private static let distance = 4
+  private static let breadth = 256
 
-  /// Linear in the blocks and in the references of registries.
+  /// Linear in the blocks. Linear in the graph if there is a connection.
   init(_ graph: ObjectGraph) {
     self.graph = graph
-    func has(_ node: NodeID, _ table: RuleTable) -> Bool {
-      let type = graph.type(of: node)
-      return type.kind == .object && table.matches(type.qualifiedName)
+    /// Returns the nodes of the types that a table names.
+    func nodes(of table: RuleTable) -> [NodeID] {
+      let matches = graph.types.map { $0.kind == .object && table.matches($0.qualifiedName) }
+      guard matches.contains(true) else { return [] }
+      return (0..<NodeID(graph.blockCount)).filter { matches[Int(graph.nodeTypes[Int($0)])] }
     }
     let heap = graph.graph
-    let registries = (0..<NodeID(graph.blockCount)).filter { has($0, Self.registries) }
-    var shared = Set(registries)
-    let isRegistry = shared
+    let registries = nodes(of: Self.registries)
+    guard !registries.isEmpty else {
+      (shared, all) = ([], [])
+      return
+    }
+    let listeners = Set(nodes(of: Self.listeners))
+    let isRegistry = Set(registries)
+    var shared = isRegistry.union(listeners)
     var all: Set<NodeID> = []
     for registry in registries {
       let fields = heap.edges(from: registry).map(heap.target(of:)).filter { !graph.isRoot($0) }
@@ -40,20 +49,13 @@ final class OpenConnections {
         all.formUnion(
           heap.edges(from: table).lazy.map(heap.target(of:)).filter { connection in
             !graph.isRoot(connection)
-              && heap.edges(from: connection).contains {
-                let target = heap.target(of: $0)
-                return !graph.isRoot(target) && has(target, Self.listeners)
-              }
+              && heap.edges(from: connection).contains { listeners.contains(heap.target(of: $0)) }
           })
       }
     }
     if !all.isEmpty {
       for node in 0..<NodeID(graph.blockCount) where graph.type(of: node).kind == .object && !all.contains(node) {
-        if has(node, Self.listeners)
-          || heap.edges(from: node).contains(where: { isRegistry.contains(heap.target(of: $0)) })
-        {
-          shared.insert(node)
-        }
+        if heap.edges(from: node).contains(where: { isRegistry.contains(heap.target(of: $0)) }) { shared.insert(node) }
       }
     }
     (self.shared, self.all) = (shared, all)
@@ -87,7 +89,7 @@ final class OpenConnections {
   private func own(of node: NodeID) -> NodeID? {
     var seen: Set<NodeID> = [node]
     var layer = [node]
-    for _ in 0..<Self.distance {
+    for _ in 0..<Self.distance where layer.count <= Self.breadth {
       if let found = layer.first(where: all.contains) { return found }
       layer = layer.flatMap(targets).filter { seen.insert($0).inserted }
     }

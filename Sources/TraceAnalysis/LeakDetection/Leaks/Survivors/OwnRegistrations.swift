@@ -11,12 +11,11 @@ extension SurvivorFinder {
     _ counts: PathCounts, _ paths: RetainPaths, _ registration: RegistrationSearch
   ) -> [NodeID]? {
     guard suspicion.ownKinds.isEmpty || suspicion.ownKinds.contains(kind),
-      var own = own(kind, nodes, members, counts, paths, registration)
+      let own = own(kind, nodes, members, counts, paths, registration)
     else {
       note(.registered, .excludes, "\(nodes.count) instances")
       return nil
     }
-    if kind == .task { own = withoutLast(own) }
     // One survivor may lack a registration: a thread may be working with it, or a stale word on a stack may hold it.
     guard
       holds(
@@ -41,8 +40,7 @@ extension SurvivorFinder {
     of nodes: [NodeID], _ suspicion: Suspicion, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
   ) -> (own: [NodeID], place: SourceFrame?)? {
-    let (all, withHandle, inVain) = haveOwnTask(nodes, members, counts, paths, registration)
-    let own = withoutLast(all)
+    let (own, withHandle, inVain) = haveOwnTask(nodes, members, counts, paths, registration)
     guard own.count >= suspicion.least else { return nil }
     // A task that is no older than others got may be about to end.
     let now = graph.snapshot.time
@@ -77,11 +75,6 @@ extension SurvivorFinder {
     let isLetGo = letGo.count >= max(suspicion.least - 1, sample.count / 2)
     guard holds(.letGo, isLetGo, "\(letGo.count) of \(sample.count) instances"), let most else { return nil }
     return (own, most.place)
-  }
-
-  /// Returns the survivors without those that were made last. Some work is under way when a program ends.
-  private func withoutLast(_ survivors: [NodeID]) -> [NodeID] {
-    survivors.filter { !isOfTheEnd(ordinal($0), at: block($0).birthTime) }
   }
 
   /// Returns survivors from all parts of the run, few enough to read the history of each.
