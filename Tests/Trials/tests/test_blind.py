@@ -1,8 +1,9 @@
 """Tests of the judgement of programs that were written without sight of the tool, and of the fit of points."""
 
+import os
 import unittest
 
-from trials import blind, points
+from trials import blind, blind_packages, points
 from trials.finding import Finding
 
 
@@ -28,6 +29,24 @@ class Verdicts(unittest.TestCase):
         of_library = finding(library="of Foundation")
         self.assertEqual(blind.verdict_of(program(False), [of_library])[0], blind.SILENT)
         self.assertEqual(blind.verdict_of(program(True, "Message"), [of_library])[0], blind.MISSED)
+
+    def test_all_programs_with_packages_have_a_source_and_an_expectation(self):
+        programs = blind.Program.all(blind_packages.PACKAGES)
+        sources = os.listdir(os.path.join(blind_packages.PACKAGES, "Sources"))
+        self.assertEqual(sorted(each.name for each in programs), sorted(sources))
+        for each in programs:
+            self.assertEqual(each.leaks, bool(each.types), each.name)
+        self.assertEqual(2 * sum(each.leaks for each in programs), len(programs))
+        self.assertTrue(0.25 < sum(each.is_held_back for each in programs) / len(programs) < 0.6)
+
+    def test_page_about_packages_keeps_programs_that_are_held_back_to_itself(self):
+        def result(name, is_held_back):
+            each = blind.Program(name, "caches", is_held_back, True, ("Jar",), (), "")
+            return blind.Result(each, "-O", blind.MISSED, "")
+
+        page = blind_packages.document([result("seen", False), result("unseen", True)])
+        self.assertIn("| seen `-O` | missed |", page)
+        self.assertNotIn("unseen", page)
 
     def test_all_programs_have_a_source_and_an_expectation(self):
         programs = blind.Program.all()

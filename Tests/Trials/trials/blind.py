@@ -44,8 +44,8 @@ class Program:
     shape: str = ""  # who keeps what, in the report
 
     @staticmethod
-    def all():
-        with open(os.path.join(PROGRAMS, "expected.json"), encoding="utf-8") as file:
+    def all(folder=PROGRAMS):
+        with open(os.path.join(folder, "expected.json"), encoding="utf-8") as file:
             return [
                 Program(
                     each["name"],
@@ -90,7 +90,11 @@ def judge(program, optimisation, leaktrace, directory, keeps_trace=False):
             must(["swiftc", "-g", optimisation, *program.flags, source, "-o", executable], limit=1800)
         except FailedCommand as failure:
             return Result(program, optimisation, BROKEN, str(failure))
-    trace = executable + ".trace"
+    return examine(program, optimisation, executable, leaktrace, executable + ".trace", keeps_trace)
+
+
+def examine(program, optimisation, executable, leaktrace, trace, keeps_trace=False):
+    """Records and analyses a compiled program."""
     outcome = leaktrace.record([executable], trace, limit=SECONDS)
     if outcome.status != 0:
         return Result(program, optimisation, BROKEN, f"ended with {outcome.status}: {outcome.output.strip()[-200:]}")
@@ -204,7 +208,7 @@ def document(results, fitted):
         "| program | result | listed | expectation |",
         "| -- | -- | -- | -- |",
         *(
-            f"| {each.program.name} `{each.optimisation}` | {each.verdict} | {_cell(each.words)} | {_cell(each.program.why)} |"
+            f"| {each.program.name} `{each.optimisation}` | {each.verdict} | {cell(each.words)} | {cell(each.program.why)} |"
             for each in wrong
         ),
         "",
@@ -231,7 +235,7 @@ def bug_reports(results):
             if len(verdicts) == 1
             else "; ".join(f"{each.verdict} at `{each.optimisation}`" for each in found)
         )
-        rows.append(f"| {program.report} | {_cell(program.shape)} | {program.name} | {expectation} | {outcome} |")
+        rows.append(f"| {program.report} | {cell(program.shape)} | {program.name} | {expectation} | {outcome} |")
     return [
         "## Public bug reports",
         "",
@@ -244,7 +248,7 @@ def bug_reports(results):
     ]
 
 
-def _cell(text):
+def cell(text):
     return text.replace("|", "\\|").replace("\n", " ")[:300]
 
 
