@@ -10,7 +10,7 @@ extension LeakTrace {
   /// `LEAKTRACE_COMMAND`, beside the recorder's library, and in `PATH`. All threads stop for some milliseconds, while the
   /// kernel copies the process. Then the program goes on.
   ///
-  /// Call it on a thread that may block, outside of tasks. It blocks for about a second, and for at most a minute.
+  /// Call it on a thread that may block, outside of tasks. It blocks for some tenths of a second, and for at most a minute.
   /// Concurrent callers wait for each other.
   /// - Returns: nil if the command is missing, if it may not inspect this process, or if it cannot. `leaktrace doctor
   ///   PID` says why.

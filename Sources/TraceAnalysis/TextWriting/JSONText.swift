@@ -74,6 +74,16 @@ package indirect enum JSONValue {
 
   private static func quote(_ value: String, to text: inout String) {
     text += "\""
+    // Few texts have a character to escape. Copying a whole text is fast.
+    if value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
+      escape(value, to: &text)
+    } else {
+      text += value
+    }
+    text += "\""
+  }
+
+  private static func escape(_ value: String, to text: inout String) {
     for scalar in value.unicodeScalars {
       switch scalar {
       case "\"": text += "\\\""
@@ -87,6 +97,5 @@ package indirect enum JSONValue {
       default: text.unicodeScalars.append(scalar)
       }
     }
-    text += "\""
   }
 }

@@ -212,6 +212,15 @@ private struct TaskInventoryBuilder {
   /// Returns the program's tasks in ascending order of addresses.
   private func candidates() -> [Candidate] {
     var candidates: [Candidate] = []
+    // Many tasks begin with one function, and its name is long.
+    var areOfRuntime: [UInt64: Bool] = [:]
+    func isOwn(_ task: UInt64) -> Bool {
+      guard let beginning = graph.beginning(ofTaskAt: task) else { return true }
+      if let known = areOfRuntime[beginning] { return !known }
+      let isOfRuntime = isOfRuntime(beginning)
+      areOfRuntime[beginning] = isOfRuntime
+      return !isOfRuntime
+    }
     for node in 0..<NodeID(graph.blockCount) where graph.type(of: node).kind == .task {
       let block = graph.heap[BlockID(node)]
       // An inspection does not have the times of allocations.
@@ -222,11 +231,11 @@ private struct TaskInventoryBuilder {
       {
         age = max(0, now - birth)
       }
-      add(block.address, node, isInner: false, age: age, to: &candidates)
+      if isOwn(block.address) { add(block.address, node, isInner: false, age: age, to: &candidates) }
     }
     for address in relations.inner {
       guard let block = graph.heap.block(containing: address) else { continue }
-      add(address, block.rawValue, isInner: true, age: nil, to: &candidates)
+      if isOwn(address) { add(address, block.rawValue, isInner: true, age: nil, to: &candidates) }
     }
     candidates.sort { $0.address < $1.address }
     let onThreads = addressesOnThreads(candidates.filter { $0.state == .unknown }.map(\.address))
@@ -245,7 +254,6 @@ private struct TaskInventoryBuilder {
   private func add(
     _ address: UInt64, _ node: NodeID, isInner: Bool, age: Double?, to candidates: inout [Candidate]
   ) {
-    if let beginning = graph.beginning(ofTaskAt: address), isOfRuntime(beginning) { return }
     var candidate = Candidate(
       address: address, node: node, isInner: isInner, state: .unknown, dependency: relations.dependencies[address],
       status: graph.taskStatus(at: address), age: age)

@@ -5,7 +5,7 @@ import NIOPosix
 
 func addTaskRoutes(to router: Router<some RequestContext>) {
   func answer(_ type: String, _ make: @escaping @Sendable () -> [UInt8]?) async throws -> Response {
-    // The call blocks its thread for about a second.
+    // The call blocks its thread for some tenths of a second.
     guard let bytes = try await NIOThreadPool.singleton.runIfActive({ make() }) else {
       throw HTTPError(.notFound, message: "leaktrace is not installed, or may not inspect this process")
     }
