@@ -55,7 +55,7 @@ final class Keeper {
     }
 }
 
-/// A visitor stands before a tank for a while and walks on.
+/// A visitor looks at a tank for a while and walks on.
 final class VisitorDisplay {
     private(set) var label = ""
     private var subscriptions: [AnyCancellable] = []

@@ -4,7 +4,7 @@ import Glibc
 import Logging
 import ServiceLifecycle
 
-/// A parcel on the belt; its owner is whoever handles it now.
+/// A parcel on the belt. The service that handles it owns it.
 final class Parcel: @unchecked Sendable {
     let code: Int
     let grams: Int

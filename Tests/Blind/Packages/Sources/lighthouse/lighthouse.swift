@@ -4,7 +4,7 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// What the keeper knows about a ship whose report is being handled right now.
+/// The known facts about a ship while its report is handled.
 final class Sighting: @unchecked Sendable {
     let ship: String
     let since = ContinuousClock.now

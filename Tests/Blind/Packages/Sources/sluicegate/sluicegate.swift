@@ -98,7 +98,7 @@ struct SluiceGate {
         }
         await water.value
 
-        // A viewer who goes home early: the producer is told to stop.
+        // A viewer who goes home early: the producer must stop.
         let news = AsyncChannel<Int>()
         let producer = Task {
             var edition = 0

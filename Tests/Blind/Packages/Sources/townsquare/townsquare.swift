@@ -5,7 +5,7 @@ import NIOCore
 import NIOExtras
 import NIOPosix
 
-/// Somebody who is standing on the square and hears what the others say.
+/// A member on the square, who hears the words of all others.
 final class Member {
     let number: Int
     let channel: Channel

@@ -1,12 +1,11 @@
-// Sends HTTP requests to a server on this machine: load PORT REQUESTS CONNECTIONS
-// orders|crowd|sessions|visitors "orders" keeps the connections and alternates between looking at a product and
-// ordering it, "sessions" makes a connection for each request. Prints how many were answered with 200; ends with 1 if
-// not all were. "crowd" goes on like "orders" after that. "visitors" makes the requests of one connection before it
-// makes the next one, keeps all of them, and then waits for a signal.
+// Sends HTTP requests to a server on this machine: load PORT REQUESTS CONNECTIONS orders|sessions|visitors
+//
+// "orders" keeps the connections and alternates between looking at a product and ordering it, "sessions" makes a
+// connection for each request. "visitors" makes the requests of one connection before it makes the next one, keeps all
+// of them, and then waits for a signal. Prints how many were answered with 200; ends with 1 if not all were.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
-#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
@@ -124,16 +123,14 @@ static void visit(int visitors) {
 int main(int count, char **arguments) {
   const char *kind = count == 5 ? arguments[4] : "";
   are_visitors = strcmp(kind, "visitors") == 0;
-  bool is_crowd = strcmp(kind, "crowd") == 0;
-  keeps_connections = are_visitors || is_crowd || strcmp(kind, "orders") == 0;
+  keeps_connections = are_visitors || strcmp(kind, "orders") == 0;
   if (!keeps_connections && strcmp(kind, "sessions") != 0) {
-    fprintf(stderr, "usage: load PORT REQUESTS CONNECTIONS orders|crowd|sessions|visitors\n");
+    fprintf(stderr, "usage: load PORT REQUESTS CONNECTIONS orders|sessions|visitors\n");
     return 64;
   }
   server.sin_port = htons((uint16_t)atoi(arguments[1]));
   server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  long expected = atol(arguments[2]);
-  requests = is_crowd ? LONG_MAX : expected;
+  requests = atol(arguments[2]);
   int concurrent = atoi(arguments[3]);
   if (concurrent > maximum_connections) concurrent = maximum_connections;
   if (concurrent > requests) concurrent = (int)requests;
@@ -147,11 +144,10 @@ int main(int count, char **arguments) {
       open_connection(&connections[index]);
       send_request(&connections[index]);
     }
-    await_responses(expected);
+    await_responses(requests);
   }
   printf("%ld requests answered, %ld failed\n", answered, failed);
   fflush(stdout);
-  if (is_crowd) await_responses(requests);
   if (are_visitors) pause();
   return failed == 0 ? 0 : 1;
 }
