@@ -32,65 +32,29 @@ import Testing
     #expect(ScopeTests.agrees(findings, expected), "expected \(expected), found \(findings.map(ScopeTests.text))")
   }
 
-  @Test("Open connections are no leak of a server that ends", arguments: [CorpusRun.Mode.leak, .clean])
-  func openConnections(mode: CorpusRun.Mode) throws {
-    let report = try record("audit-server", mode) { port, directory in
-      let printed = directory + "/load"
-      var command = Command(["\(try Self.products.get())/load", port, "1000", "100", "visitors"])
-      command.arguments = ["/bin/sh", "-c", "exec \"$@\" >\"$0\"", printed] + command.arguments
-      let load = try command.start()
-      #expect(try AwaitedState.lines(of: printed) == "1000 requests answered, 0 failed\n")
-      return load
-    }
-    let found = try #require(report.findings)
-    // The leaky server keeps the record of each fiftieth request.
-    let others = found.filter { mode == .clean || !ScopeTests.text($0).contains("RequestAudit") }
-    #expect(others.isEmpty, "\(others.map(ScopeTests.text))")
-    #expect(mode == .clean || !found.isEmpty)
-  }
-
   private func run(_ server: Server, _ mode: CorpusRun.Mode) throws -> VerdictReport {
-    try record(server.name, mode) { port, _ in
-      let load = try Command([
-        "\(try Self.products.get())/load", port, String(server.requests), String(server.connections), server.load,
-      ]).run()
-      try #require(load.end == .exit(0), "\(load.output)\(load.errorOutput)")
-      return nil
-    }
-  }
-
-  /// Records a server, ends it by SIGTERM and returns the report. `load`: sends requests to a port before the server
-  /// ends, and may write files to a directory. Returns clients that still run; nil if there are none.
-  private func record(
-    _ name: String, _ mode: CorpusRun.Mode, load: (_ port: String, _ directory: String) throws -> RunningCommand?
-  ) throws -> VerdictReport {
+    let products = try Self.products.get()
     let directory = try TemporaryDirectory()
     let output = directory.path + "/printed"
     let trace = directory.path + "/server.trace"
     // The shell replaces itself by `leaktrace record`, which does not report the server's process ID.
     var command = Command([
-      BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", "\(try Self.products.get())/\(name)",
-      mode.rawValue,
+      BuildProducts.leaktrace, "record", "--quiet", "-o", trace, "--", "\(products)/\(server.name)", mode.rawValue,
     ])
     command.arguments = ["/bin/sh", "-c", "exec \"$@\" >\"$0\"", output] + command.arguments
     let running = try command.start()
     let port = try Self.port(output)
     let sockets = Self.sockets(below: running.processID)
-    let clients = try load(port, directory.path)
-    if clients == nil {
-      // The server notices the end of a connection a little later than the client.
-      try AwaitedState.wait(until: "the server has closed its connections") {
-        Self.sockets(below: running.processID) <= sockets
-      }
+    let load = Command(["\(products)/load", port, String(server.requests), String(server.connections), server.load])
+    let answered = try load.run()
+    // The server notices the end of a connection a little later than the client.
+    try AwaitedState.wait(until: "the server has closed its connections") {
+      Self.sockets(below: running.processID) <= sockets
     }
     // The recorder passes the signal on to the program.
     running.send(SIGTERM)
-    if let clients {
-      // The server waits for its clients.
-      clients.send(SIGKILL)
-      _ = try clients.wait()
-    }
     let end = try running.wait()
+    try #require(answered.end == .exit(0), "\(answered.output)\(answered.errorOutput)")
     try #require(end.end == .exit(0), "\(end.errorOutput)")
     return try ScopeRun.analyze(trace)
   }

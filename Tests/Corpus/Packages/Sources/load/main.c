@@ -1,8 +1,6 @@
-// Sends HTTP requests to a server on this machine: load PORT REQUESTS CONNECTIONS orders|sessions|visitors
-//
-// "orders" keeps the connections and alternates between looking at a product and ordering it, "sessions" makes a
-// connection for each request. "visitors" makes the requests of one connection before it makes the next one, keeps all
-// of them, and then waits for a signal. Prints how many were answered with 200; ends with 1 if not all were.
+// Sends HTTP requests to a server on this machine: load PORT REQUESTS CONNECTIONS orders|sessions "orders" keeps the
+// connections and alternates between looking at a product and ordering it, "sessions" makes a connection for each
+// request. Prints how many were answered with 200; ends with 1 if not all were.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,7 +24,7 @@ struct connection {
 
 static struct connection connections[maximum_connections];
 static struct sockaddr_in server = {.sin_family = AF_INET};
-static bool keeps_connections, are_visitors;
+static bool keeps_connections;
 static int poller;
 static long requests, sent, answered, failed;
 
@@ -77,7 +75,7 @@ static void finish(struct connection *connection) {
   if (strncmp(connection->response, "HTTP/1.1 200", 12) == 0) answered++;
   else failed++;
   if (keeps_connections) {
-    if (sent < requests && !are_visitors) send_request(connection);
+    if (sent < requests) send_request(connection);
     return;
   }
   close(connection->socket);
@@ -100,32 +98,9 @@ static void receive(struct connection *connection) {
   if (keeps_connections ? is_complete(connection) : length == 0) finish(connection);
 }
 
-static void await_responses(long count) {
-  while (answered + failed < count) {
-    struct epoll_event events[64];
-    int ready = epoll_wait(poller, events, 64, 30000);
-    if (ready == 0) errno = ETIMEDOUT;
-    if (ready <= 0 && errno != EINTR) fail("epoll_wait");
-    for (int index = 0; index < ready; index++) receive(events[index].data.ptr);
-  }
-}
-
-static void visit(int visitors) {
-  for (int index = 0; index < visitors; index++) {
-    open_connection(&connections[index]);
-    for (long end = requests * (index + 1) / visitors; sent < end;) {
-      send_request(&connections[index]);
-      await_responses(sent);
-    }
-  }
-}
-
 int main(int count, char **arguments) {
-  const char *kind = count == 5 ? arguments[4] : "";
-  are_visitors = strcmp(kind, "visitors") == 0;
-  keeps_connections = are_visitors || strcmp(kind, "orders") == 0;
-  if (!keeps_connections && strcmp(kind, "sessions") != 0) {
-    fprintf(stderr, "usage: load PORT REQUESTS CONNECTIONS orders|sessions|visitors\n");
+  if (count != 5 || (strcmp(arguments[4], "orders") != 0 && strcmp(arguments[4], "sessions") != 0)) {
+    fprintf(stderr, "usage: load PORT REQUESTS CONNECTIONS orders|sessions\n");
     return 64;
   }
   server.sin_port = htons((uint16_t)atoi(arguments[1]));
@@ -134,20 +109,21 @@ int main(int count, char **arguments) {
   int concurrent = atoi(arguments[3]);
   if (concurrent > maximum_connections) concurrent = maximum_connections;
   if (concurrent > requests) concurrent = (int)requests;
+  keeps_connections = strcmp(arguments[4], "orders") == 0;
   poller = epoll_create1(EPOLL_CLOEXEC);
   if (poller < 0) fail("epoll_create1");
 
-  if (are_visitors) {
-    visit(concurrent);
-  } else {
-    for (int index = 0; index < concurrent; index++) {
-      open_connection(&connections[index]);
-      send_request(&connections[index]);
-    }
-    await_responses(requests);
+  for (int index = 0; index < concurrent; index++) {
+    open_connection(&connections[index]);
+    send_request(&connections[index]);
+  }
+  while (answered + failed < requests) {
+    struct epoll_event events[64];
+    int ready = epoll_wait(poller, events, 64, 30000);
+    if (ready == 0) errno = ETIMEDOUT;
+    if (ready <= 0 && errno != EINTR) fail("epoll_wait");
+    for (int index = 0; index < ready; index++) receive(events[index].data.ptr);
   }
   printf("%ld requests answered, %ld failed\n", answered, failed);
-  fflush(stdout);
-  if (are_visitors) pause();
   return failed == 0 ? 0 : 1;
 }
