@@ -5,7 +5,7 @@ import os
 import sys
 
 from . import accuracy
-from .blind import BROKEN, NAMED, PROGRAMS, SILENT, Program, cell, examine, say, table
+from .blind import BROKEN, PROGRAMS, Program, examine, say, table, unexpected
 from .corpus import ROOT
 from .leaktrace import Leaktrace
 from .processes import must
@@ -30,7 +30,6 @@ def build(directory):
 
 def document(results):
     """The page. It says nothing about a single program that is held back."""
-    wrong = [each for each in results if each.verdict not in (NAMED, SILENT) and not each.program.is_held_back]
     lines = [
         "# Programs with packages, written without sight of the tool",
         "",
@@ -53,16 +52,7 @@ def document(results):
         "",
         *table(results),
         "",
-        "## Runs with another result than expected",
-        "",
-        "These are programs in view.",
-        "",
-        "| program | result | listed | expectation |",
-        "| -- | -- | -- | -- |",
-        *(
-            f"| {each.program.name} `{each.optimisation}` | {each.verdict} | {cell(each.words)} | {cell(each.program.why)} |"
-            for each in wrong
-        ),
+        *unexpected(results),
     ]
     return "\n".join(lines).rstrip() + "\n"
 

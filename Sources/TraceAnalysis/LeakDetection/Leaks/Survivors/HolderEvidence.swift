@@ -107,9 +107,7 @@ extension SurvivorFinder {
     var kept: Set<NodeID> = []
     var layer = [holder]
     for _ in 0..<Self.holderDistance {
-      layer = layer.flatMap { graph.graph.edges(from: $0) }.filter {
-        ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: $0)))
-      }.map(graph.graph.target(of:)).filter { !graph.isRoot($0) && kept.insert($0).inserted }
+      layer = layer.flatMap(graph.owned).filter { kept.insert($0).inserted }
     }
     return kept
   }

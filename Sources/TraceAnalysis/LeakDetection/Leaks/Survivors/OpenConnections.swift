@@ -80,9 +80,7 @@ final class OpenConnections {
 
   /// The nodes that a node keeps, without those that all connections have in common.
   private func targets(of node: NodeID) -> [NodeID] {
-    graph.graph.edges(from: node).filter {
-      ObjectGraph.owning.contains(EdgeKinds(kind: graph.graph.kind(of: $0)))
-    }.map(graph.graph.target(of:)).filter { !graph.isRoot($0) && !shared.contains($0) }
+    graph.owned(by: node).filter { !shared.contains($0) }
   }
 
   /// Returns the nearest connection that a node leads to; nil if there is none nearby.

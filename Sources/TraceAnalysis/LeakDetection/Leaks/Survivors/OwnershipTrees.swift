@@ -2,6 +2,14 @@
 
 import HeapAnalysis
 
+extension ObjectGraph {
+  /// Returns the nodes that a node keeps by a reference of its own, once for each reference. Linear in its edges.
+  func owned(by node: NodeID) -> [NodeID] {
+    graph.edges(from: node).filter { Self.owning.contains(EdgeKinds(kind: graph.kind(of: $0))) }
+      .map(graph.target(of:)).filter { !isRoot($0) }
+  }
+}
+
 /// Paths and dominators, computed on first use. For one thread at a time.
 final class OwnershipTrees {
   private let graph: ObjectGraph
