@@ -15,9 +15,9 @@ import Testing
     private static let other = SiteID(0)
 
     /// - Parameter step: ticks from one event to the next.
-    init(step: UInt64 = 10, limit: Int = 1_000) {
+    init(step: UInt64 = 10, limit: Int = 1_000, after moment: Teardown.Moment = .peak) {
       (time, self.step) = (100, step)
-      search = TeardownSearch([Self.chosen], until: 1_000_000, limit: limit)
+      search = TeardownSearch([Self.chosen], after: moment, until: 1_000_000, limit: limit)
     }
 
     private func event(_ operation: Operation, _ depth: UInt32) -> TraceEvent {
@@ -122,6 +122,40 @@ import Testing
     for _ in 0..<others { _ = growing.make() }
     for _ in 0..<80 { _ = growing.make(isChosen: true) }
     #expect(try (40...56).contains(#require(growing.result).earlierPeak))
+  }
+
+  /// Work goes on after the peak, and some of it ends one by one.
+  @Test func lastBirthIsAfterThePeak() throws {
+    let process = Process(after: .lastBirth)
+    let objects = (0..<3).map { _ in process.make(isChosen: true) }
+    for object in objects.prefix(2) {
+      process.release(object)
+      process.free(object)
+    }
+    let last = process.make(isChosen: true)
+    let moment = process.now
+    process.free(last)
+    let found = try #require(process.result)
+    #expect(found.time == moment && found.ends.count == 1 && found.peak == 2 && found.rest == 1)
+    #expect(process.end(last) != nil && process.end(objects[0]) == nil)
+  }
+
+  /// One release sets off a cascade. The end of another object is a cascade of its own.
+  @Test func cascadesAreCounted() throws {
+    let process = Process()
+    let list = process.make()
+    let items = (0..<2).map { _ in process.make(isChosen: true) }
+    let single = process.make(isChosen: true)
+    process.release(list)
+    for item in items {
+      process.release(item, at: 7)
+      process.free(item, at: 8)
+    }
+    process.free(list)
+    process.release(single)
+    process.free(single)
+    let cascades = try (items + [list, single]).map { try #require(process.end($0)).cascade }
+    #expect(Set(cascades.prefix(3)).count == 1 && cascades[3] != cascades[0])
   }
 
   /// Ends at the time of the peak come after it, so the moment is earlier.

@@ -13,6 +13,7 @@ let programs: [String: any CleanProgram.Type] = [
   "pipe-readers": PipeReaders.self,
   "drifting-tiles": DriftingTiles.self,
   "early-imports": EarlyImports.self,
+  "evening-depot": EveningDepot.self,
   "evicted-pages": EvictedPages.self,
   "expiring-sessions": ExpiringSessions.self,
   "failed-uploads": FailedUploads.self,

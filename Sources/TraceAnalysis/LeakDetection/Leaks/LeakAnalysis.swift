@@ -99,12 +99,16 @@ package final class LeakAnalysis {
     return findings
   }
 
-  /// Returns the suspicions about a heap that was rebuilt from the events.
+  /// Returns the suspicions about a heap that was rebuilt from the events. Only types that grew until then accumulate.
   package func earlierFindings() -> [Finding] {
-    NamedFindings(
+    let suspicions = NamedFindings(
       verdicts: verdicts, names: names(), lettingGo: lettingGo, objectUses: objectUses, partings: partings
     ).suspicions(in: reader)
+    return isGrown ? suspicions : suspicions.filter { $0.verdict != .accumulating }
   }
+
+  /// Whether the heap has growth to judge. A heap that was rebuilt for objects whose siblings ended has none.
+  private var isGrown: Bool { model.earlier?.isGrown ?? true }
 
   /// Returns only suspicions by the given rules: objects that outlived their siblings, and accumulating objects. For
   /// tools that show the decisions of the rules. O(graph).
@@ -146,7 +150,7 @@ package final class LeakAnalysis {
   /// Returns the collections that grew, most bytes first; none if the births of blocks are not known. Linear in the
   /// references of collections.
   package func grownCollections() -> [GrownCollection] {
-    guard verdicts.hasHistory, !model.trace.definitions.process.isAttached else { return [] }
+    guard verdicts.hasHistory, !model.trace.definitions.process.isAttached, isGrown else { return [] }
     return GrownCollections(verdicts, naming: names()).rows()
   }
 

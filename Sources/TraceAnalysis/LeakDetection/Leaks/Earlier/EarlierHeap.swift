@@ -12,14 +12,23 @@ import TraceSymbolication
 /// The rebuilt heap has one reference to each object: from its last owner, or from a root if a function ended the object.
 /// So it shows growth and holders, but no cycles and no lost objects. For one thread at a time.
 package final class EarlierHeap {
-  let teardown: Teardown
+  /// The end of the objects.
+  private struct Course {
+    var teardown: Teardown
+    var moment: Teardown.Moment
+    /// The sites of the objects whose course decided the moment.
+    var sites: [SiteID]
+  }
+
+  private let course: Course
+  private var teardown: Teardown { course.teardown }
+  /// Whether some types grew until the moment. Otherwise the heap only shows objects that their siblings left behind.
+  package var isGrown: Bool { course.moment == .peak }
   /// The image at exit. It has the metadata of types, which the layouts of classes need.
   let exit: TraceSnapshot
   /// The moment of the heap, in the form of a heap image without words.
   package let snapshot: TraceSnapshot
   private let reader: TraceReader
-  /// The sites of the objects that ended.
-  private let sites: [SiteID]
   private let types: [UInt32: NodeType]
   private let metadata: [UInt32: RuntimeAddress]
 
@@ -35,51 +44,87 @@ package final class EarlierHeap {
   private static let maxRest = 0.5
   /// The minimum share of the objects of one type that must have ended with an owner.
   private static let minOwned = 0.75
+  /// The minimum number of objects, and their minimum share, that must have ended at once.
+  private static let minCascade = 8
+  private static let minShareOfCascade = 1.0 / 32
+  /// The minimum number of objects that must have lived much longer than their siblings.
+  private static let minOld = 3
+  /// Objects must be live at the end of one of the last intervals of the run. This is the number of these intervals.
+  private static let lateIntervals = LiveCurves.intervals / 4
   /// Maximum number of objects.
   private static let objectLimit = 1_000_000
 
-  /// Returns nil if the program did not free a growing number of objects at its end. `allocations`: the sums up to
-  /// `exit`, an image at exit. `lastOrdinal`: the number of the process's events. Linear in the sites, and one or two
-  /// passes over the events if sites may qualify.
+  /// Returns nil if the program freed few objects at its end. `allocations`: the sums up to `exit`, an image at exit.
+  /// `lastOrdinal`: the number of the process's events. Linear in the sites, and one to three passes over the events if
+  /// sites may qualify.
   package init?(_ reader: TraceReader, _ allocations: AllocationAnalysis, exit: TraceSnapshot, lastOrdinal: UInt64) {
     guard exit.reason == .exit, !reader.header.lacksHistory, reader.header.referenceCounting != .off,
-      !allocations.definitions.process.isAttached
+      !allocations.definitions.process.isAttached,
+      let course = Self.grown(allocations, lastOrdinal, reader, exit)
+        ?? Self.remaining(allocations, lastOrdinal, reader, exit)
     else { return nil }
-    var sites = Self.candidates(allocations, lastOrdinal)
-    guard !sites.isEmpty, var teardown = Self.search(sites, reader, exit) else { return nil }
+    (self.course, self.exit, self.reader) = (course, exit, reader)
+    types = allocations.definitions.types.mapValues(TypeNames.type)
+    metadata = allocations.definitions.types.mapValues(\.metadata)
+    snapshot = TraceSnapshot(
+      number: exit.number, time: course.teardown.time, isFrozen: exit.isFrozen, regions: [Self.region],
+      label: exit.label)
+  }
+
+  /// Returns the end of objects that became more and more; nil if there were few.
+  private static func grown(
+    _ allocations: AllocationAnalysis, _ lastOrdinal: UInt64, _ reader: TraceReader, _ exit: TraceSnapshot
+  ) -> Course? {
+    var sites = sites(of: allocations) { isGrown($0, $1, allocations.sites, lastOrdinal) }
+    guard !sites.isEmpty, var teardown = search(sites, after: .peak, reader, exit) else { return nil }
     // Objects that ended one by one ended by the program's work. They may have had their peak earlier.
-    let ended = Self.endedWithOwners(teardown, of: sites, allocations.sites)
+    let ended = endedWithOwners(teardown, of: sites, allocations.sites)
     if ended.count < sites.count {
       sites = ended
-      guard !sites.isEmpty, let found = Self.search(sites, reader, exit),
-        Self.endedWithOwners(found, of: sites, allocations.sites).count == sites.count
+      guard !sites.isEmpty, let found = search(sites, after: .peak, reader, exit),
+        endedWithOwners(found, of: sites, allocations.sites).count == sites.count
       else { return nil }
       teardown = found
     }
     // Work that is done again and again makes as many objects each time.
     let added = teardown.peak - min(teardown.peak, teardown.earlierPeak)
-    guard added >= Int(Self.minObjects), Double(added) >= Self.minShare * Double(teardown.peak),
-      teardown.time > reader.header.startTime, teardown.share >= Self.minPeak,
-      Double(teardown.rest) <= Self.maxRest * Double(teardown.peak)
+    guard added >= Int(minObjects), Double(added) >= minShare * Double(teardown.peak), isLate(teardown, reader)
     else { return nil }
-    (self.teardown, self.exit, self.reader, self.sites) = (teardown, exit, reader, sites)
-    types = allocations.definitions.types.mapValues(TypeNames.type)
-    metadata = allocations.definitions.types.mapValues(\.metadata)
-    snapshot = TraceSnapshot(
-      number: exit.number, time: teardown.time, isFrozen: exit.isFrozen, regions: [Self.region], label: exit.label)
+    return Course(teardown: teardown, moment: .peak, sites: sites)
+  }
+
+  /// Returns the end of objects whose siblings ended before; nil if there were few.
+  private static func remaining(
+    _ allocations: AllocationAnalysis, _ lastOrdinal: UInt64, _ reader: TraceReader, _ exit: TraceSnapshot
+  ) -> Course? {
+    let sites = sites(of: allocations) { isRemainder($0, $1, allocations.sites, lastOrdinal) }
+    guard !sites.isEmpty, var teardown = search(sites, after: .lastBirth, reader, exit), isLate(teardown, reader)
+    else { return nil }
+    let inCascade = inCascade(teardown, of: sites)
+    teardown.ends = teardown.ends.filter { inCascade($0.value) }
+    guard !teardown.ends.isEmpty else { return nil }
+    return Course(teardown: teardown, moment: .lastBirth, sites: sites)
+  }
+
+  /// Returns whether the program had done most of its work before a teardown, and freed most of the objects in it.
+  private static func isLate(_ teardown: Teardown, _ reader: TraceReader) -> Bool {
+    teardown.time > reader.header.startTime && teardown.share >= minPeak
+      && Double(teardown.rest) <= maxRest * Double(teardown.peak)
   }
 
   private static func search(
-    _ sites: [SiteID], _ reader: TraceReader, _ exit: TraceSnapshot, stacksAt addresses: [UInt64] = []
+    _ sites: [SiteID], after moment: Teardown.Moment, _ reader: TraceReader, _ exit: TraceSnapshot,
+    stacksAt addresses: [UInt64] = []
   ) -> Teardown? {
-    TeardownSearch.search(sites, until: exit.time, limit: objectLimit, stacksAt: addresses, in: reader)
+    TeardownSearch.search(sites, after: moment, until: exit.time, limit: objectLimit, stacksAt: addresses, in: reader)
   }
 
   /// Returns the stack of the call that ended a block of the heap; nil if it is not known. The first call takes one pass
   /// over the events, for `blocks`.
   func stack(ofEndOf block: LiveBlock, among blocks: () -> [LiveBlock]) -> StackID? {
     if ends == nil {
-      ends = Self.search(sites, reader, exit, stacksAt: blocks().map(\.address))?.ends ?? [:]
+      ends =
+        Self.search(course.sites, after: course.moment, reader, exit, stacksAt: blocks().map(\.address))?.ends ?? [:]
     }
     return ends?[block.identity]?.stack
   }
@@ -90,18 +135,32 @@ package final class EarlierHeap {
   private static func endedWithOwners(_ teardown: Teardown, of sites: [SiteID], _ all: AllocationSites) -> [SiteID] {
     var counts: [UInt32: (owned: Int, all: Int)] = [:]
     let chosen = Set(sites)
+    let inCascade = inCascade(teardown, of: sites)
     for end in teardown.ends.values where chosen.contains(end.site) {
       let type = all[Int(end.site.rawValue)].type
       counts[type, default: (0, 0)].all += 1
-      if end.owner != nil { counts[type]!.owned += 1 }
+      if end.owner != nil, inCascade(end) { counts[type]!.owned += 1 }
     }
     return sites.filter { site in
       counts[all[Int(site.rawValue)].type].map { Double($0.owned) >= minOwned * Double($0.all) } ?? false
     }
   }
 
-  /// Returns the sites of the program's types whose objects became more and more, and then ended.
-  private static func candidates(_ allocations: AllocationAnalysis, _ lastOrdinal: UInt64) -> [SiteID] {
+  /// Returns whether an end belongs to a cascade that ended many of the objects. Other objects ended one by one, by the
+  /// program's work. Linear in the ends.
+  private static func inCascade(_ teardown: Teardown, of sites: [SiteID]) -> (Teardown.End) -> Bool {
+    let chosen = Set(sites)
+    var counts: [UInt32: Int] = [:]
+    for end in teardown.ends.values where chosen.contains(end.site) { counts[end.cascade, default: 0] += 1 }
+    let least = max(minCascade, Int(minShareOfCascade * Double(counts.values.reduce(0, +))))
+    return { counts[$0.cascade, default: 0] >= least }
+  }
+
+  /// Returns the sites of the program's types that qualify. `isChosen`: takes the sites of a type, and the number of its
+  /// objects that are live at exit.
+  private static func sites(
+    of allocations: AllocationAnalysis, where isChosen: (_ indices: [Int], _ rest: UInt64) -> Bool
+  ) -> [SiteID] {
     var sites: [UInt32: [Int]] = [:]
     let types = allocations.definitions.types
     for index in allocations.sites.indices {
@@ -109,28 +168,52 @@ package final class EarlierHeap {
       guard site.operation == .object, site.deaths > 0, site.type > 0 else { continue }
       sites[site.type, default: []].append(index)
     }
-    return sites.values.flatMap { indices -> [SiteID] in
-      let first = allocations.sites[indices[0]]
-      guard let type = types[first.type].map(TypeNames.type), type.kind == .object, !type.module.isEmpty,
+    return sites.flatMap { number, indices -> [SiteID] in
+      guard let type = types[number].map(TypeNames.type), type.kind == .object, !type.module.isEmpty,
         !SystemCode.isSystemModule(type.module)
       else { return [] }
-      let curves = indices.map { allocations.sites[$0].liveCurve }
-      let counts = (0...LiveCurves.intervals).map { interval in
-        let moment = lastOrdinal / UInt64(LiveCurves.intervals) * UInt64(interval)
-        return curves.reduce(UInt64(0)) { $0 + $1.live(at: moment) }
-      }
       let rest = indices.reduce(UInt64(0)) { sum, index in
         sum + allocations.sites[index].births - allocations.sites[index].deaths
       }
-      // Many small objects take a while to end, so the end is no fixed part of the run.
-      let late = counts.max() ?? 0
-      let peak = counts.lastIndex(of: late) ?? 0
-      // Work that is done again and again makes as many objects each time.
-      let added = late - (counts[...(peak / 2)].max() ?? 0)
-      guard added >= minObjects, Double(added) >= minShare * Double(late),
-        Double(rest) <= maxRest * Double(late)
-      else { return [] }
-      return indices.map { SiteID(UInt32($0)) }
+      return isChosen(indices, rest) ? indices.map { SiteID(UInt32($0)) } : []
+    }
+  }
+
+  /// Returns the live objects of some sites after each interval of the run.
+  private static func liveCounts(_ indices: [Int], _ sites: AllocationSites, _ lastOrdinal: UInt64) -> [UInt64] {
+    let curves = indices.map { sites[$0].liveCurve }
+    return (0...LiveCurves.intervals).map { interval in
+      let moment = lastOrdinal / UInt64(LiveCurves.intervals) * UInt64(interval)
+      return curves.reduce(UInt64(0)) { $0 + $1.live(at: moment) }
+    }
+  }
+
+  /// Returns whether the objects of a type became more and more, and then ended.
+  private static func isGrown(
+    _ indices: [Int], _ rest: UInt64, _ sites: AllocationSites, _ lastOrdinal: UInt64
+  ) -> Bool {
+    let counts = liveCounts(indices, sites, lastOrdinal)
+    // Many small objects take a while to end, so the end is no fixed part of the run.
+    let late = counts.max() ?? 0
+    let peak = counts.lastIndex(of: late) ?? 0
+    // Work that is done again and again makes as many objects each time.
+    let added = late - (counts[...(peak / 2)].max() ?? 0)
+    return added >= minObjects && Double(added) >= minShare * Double(late) && Double(rest) <= maxRest * Double(late)
+  }
+
+  /// Returns whether some objects of a type were live near the end of the run and lived much longer than those that had
+  /// ended before.
+  private static func isRemainder(
+    _ indices: [Int], _ rest: UInt64, _ sites: AllocationSites, _ lastOrdinal: UInt64
+  ) -> Bool {
+    let late = liveCounts(indices, sites, lastOrdinal).suffix(lateIntervals).max() ?? 0
+    guard late >= minCascade, Double(rest) <= maxRest * Double(late) else { return false }
+    return indices.contains { index in
+      let lifetime = sites[index].lifetime
+      let tails = lifetime.work.tails(of: lifetime.deaths)
+      guard lifetime.deaths > late, let usual = tails.last(where: { $0.beyond <= late })?.bound else { return false }
+      // Lives are known to a factor of two.
+      return tails.first { $0.bound <= 2 * usual }.map { $0.beyond >= minOld } ?? false
     }
   }
 
