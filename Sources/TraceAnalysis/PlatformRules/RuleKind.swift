@@ -74,6 +74,8 @@ package enum RuleKind: String, CaseIterable, Sendable {
   case connections
   /// A class of listening sockets. Connections that peers opened refer to one of its objects.
   case listener
+  /// A stored property of a library class. It refers to the next or the previous element of a list that the library has.
+  case link
   /// A library class whose objects the program creates as resources of its own: streams, locks, files. Objects of other
   /// library classes are values, or parts of something else.
   case resource
@@ -143,6 +145,7 @@ extension RuleKind {
     case .knownAs: [.variable]
     case .connections, .listener, .lockBehind, .resource, .token, .resumes, .leaked: [.type]
     case .cycle: [.type, .field]
+    case .link: [.field]
     }
   }
 }

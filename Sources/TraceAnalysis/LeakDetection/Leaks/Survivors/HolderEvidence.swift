@@ -24,7 +24,10 @@ extension SurvivorFinder {
       if kind == .dispatchWork, !keepOwnObjects(nodes) { weigh(.keepsNothing, false, figures, in: &evidence) }
     case .reference:
       weigh(.knownHolder, isKnownHolder(steps, place), figures, in: &evidence)
-      guard suspicion.verdict == .accumulating else { return }
+      guard suspicion.verdict == .accumulating else {
+        if areMadeToKeep(steps, place) { weigh(.madeToKeep, false, figures, in: &evidence) }
+        return
+      }
       weigh(.holderIsOlder, isContainerOlder(steps, place, than: nodes), figures, in: &evidence)
       weighReading(of: steps[place].node, nodes, suspicion, in: &evidence)
       if evidence.isStrong { weigh(.referredTo, !areReferredTo(nodes), figures, in: &evidence) }
@@ -40,6 +43,17 @@ extension SurvivorFinder {
       // The growth of a family says little about the few objects that are held in another way than most.
       if isMinority { weigh(.heldAlike, false, figures, in: &evidence) }
     }
+  }
+
+  /// Returns whether the holder has objects of their own for the survivors, and none of these ever ended. For example,
+  /// a named version keeps a revision of a document, and other revisions end.
+  private func areMadeToKeep(_ steps: [LeakGroup.Step], _ suspect: Int) -> Bool {
+    guard suspect + 2 < steps.count, let survivor = steps.last?.node else { return false }
+    let keeper = steps[suspect + 1].node
+    guard !graph.isRoot(keeper), isProgramObject(keeper), graph.nodeTypes[Int(keeper)] != graph.nodeTypes[Int(survivor)]
+    else { return false }
+    let lifetime = sites[Int(block(keeper).site.rawValue)].lifetime
+    return lifetime.deaths == 0 && lifetime.births >= UInt64(rules.minOutlived)
   }
 
   /// Whether some open connections are older than any connection that ended. Then they may have lost their peers.

@@ -27,7 +27,7 @@ package struct RulePoints: Hashable, Sendable {
     set([.odds], 0, -6)
     set([.unusedAtTheEnd, .noResult, .usedSingly, .referredTo], 0, -5)
     set([.swept], 5, 0)
-    set([.many, .heldAlike], 0, -4)
+    set([.many, .heldAlike, .madeToKeep], 0, -4)
     set([.usedBriefly], 0, -3)
     set([.siblingsKept], 0, -2)
   }

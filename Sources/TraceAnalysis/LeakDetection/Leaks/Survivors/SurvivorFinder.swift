@@ -342,10 +342,19 @@ struct SurvivorFinder {
     let (first, second) = (a.path[a.suspect], b.path[b.suspect])
     guard graph.nodeTypes[Int(a.sample)] == graph.nodeTypes[Int(b.sample)] else { return false }
     if !Set(a.survivors).isDisjoint(with: b.survivors) { return true }
-    guard first.node == second.node else { return false }
+    guard first.node == second.node else {
+      guard a.verdict == .outlived, b.verdict == .outlived, let field = lastingField(a) else { return false }
+      return field == lastingField(b)
+    }
     func label(_ step: LeakGroup.Step) -> UInt32 { step.edge.map { graph.graph.label(of: $0) } ?? .max }
     // In scanned memory, the offsets of references differ between equal objects.
     return label(first) == label(second) || label(first) >= 1 << 31 && label(second) >= 1 << 31
+  }
+
+  /// Returns the field of a lasting object whose collection holds a group.
+  private func lastingField(_ group: SurvivorGroup) -> LastingField? {
+    guard let (field, collection) = lastingField(group.path, after: 0), collection == group.suspect else { return nil }
+    return field
   }
 
   private func merge(_ other: SurvivorGroup, into group: inout SurvivorGroup) {

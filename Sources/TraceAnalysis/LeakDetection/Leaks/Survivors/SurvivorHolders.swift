@@ -1,6 +1,7 @@
 // Finds the holders of survivors: the paths to the survivors, and the point where a path that many share divides.
 
 import HeapAnalysis
+import PlatformRules
 import TraceSymbolication
 
 extension SurvivorFinder {
@@ -59,6 +60,8 @@ extension SurvivorFinder {
       }
     }
     if suspicion.verdict == .accumulating { joinHolders(&groups, &order, survivors.count) }
+    func path(_ node: NodeID) -> [LeakGroup.Step]? { holding(node, members, counts, paths, registration)?.steps }
+    if suspicion.verdict == .outlived, !isAlone(groups, suspicion) { _ = joinLasting(&groups, &order, path) }
     for key in order { groups[key]!.sort { ordinal($0) < ordinal($1) } }
     let samples = groups.mapValues { $0[min($0.count, Self.detailLimit) / 2] }
     // A stale word may seem to hold a few survivors. These belong to the main group.
@@ -82,6 +85,7 @@ extension SurvivorFinder {
         holds(.heldAlike, nodes.count >= suspicion.least, "\(nodes.count) of \(suspicion.least)"),
         var holding = holding(sample, members, counts, paths, registration)
       else { return nil }
+      if suspicion.verdict == .outlived { markLastingField(&holding) }
       // Trees and lists consist of siblings that hold each other.
       if case .reference(_, _, let isChain) = key, !suspicion.isStated, suspicion.chaining != .perhaps,
         isChain != (suspicion.chaining == .always)
@@ -231,6 +235,15 @@ extension SurvivorFinder {
       for key in keys where key != largest { groups[largest]! += groups.removeValue(forKey: key)! }
     }
     order.removeAll { groups[$0] == nil }
+  }
+
+  /// Returns whether some group has enough old survivors of its own. Then healthy siblings in other holders must not hide
+  /// them.
+  private func isAlone(_ groups: [HolderKey: [NodeID]], _ suspicion: Suspicion) -> Bool {
+    groups.contains { key, nodes in
+      guard case .reference(_, _, false) = key, nodes.count >= suspicion.least else { return false }
+      return suspicion.evidence.of(nodes.sorted { ordinal($0) < ordinal($1) }, least: suspicion.least) != nil
+    }
   }
 
   /// Returns whether objects were made after nearly all of a larger group. Then they may become part of that group
@@ -414,7 +427,8 @@ extension SurvivorFinder {
   }
 
   /// Returns the edge where a survivor's own part of its path begins. This edge leaves a node that leads to many
-  /// survivors. If a sibling leads to the survivor, the edge leaves the sibling.
+  /// survivors. If a sibling leads to the survivor, the edge leaves the sibling. In a list of a library, siblings are
+  /// elements, and the edge leaves what keeps the list.
   func suspectEdge(of node: NodeID, _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths) -> (
     edge: EdgeIndex?, isChain: Bool
   ) {
@@ -424,11 +438,20 @@ extension SurvivorFinder {
       let parent = paths.parents[current]
       if parent == HeapGraph.noNode { return (edge, false) }
       edge = paths.parentEdges[current]
-      if members.contains(parent) { return (edge, true) }
+      if members.contains(parent), !isLink(paths.parentEdges[current]) { return (edge, true) }
       if graph.isRoot(parent) { return (edge, false) }
-      if counts.divides(parent, to: current), !isOneOfMany(parent, counts, paths) { return (edge, false) }
+      if counts.divides(parent, to: current), !members.contains(parent), !isOneOfMany(parent, counts, paths) {
+        return (edge, false)
+      }
       current = parent
     }
+  }
+
+  private static let links = RuleBook.shipped.table(.link, by: .field)
+
+  /// Returns whether a reference leads from one element of a library's list to the next.
+  private func isLink(_ edge: EdgeIndex) -> Bool {
+    graph.label(graph.graph.label(of: edge)).map { Self.links.matches($0.name) } ?? false
   }
 
   /// Returns whether a collection is one of many in a larger collection, as in `[Room: [Message]]`. Then each of them

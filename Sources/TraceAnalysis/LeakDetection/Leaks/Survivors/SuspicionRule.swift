@@ -47,6 +47,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   case holderUnused = "holder-unused"
   case noResult = "no-result"
   case referredTo = "referred-to"
+  case madeToKeep = "made-to-keep"
   case swept
   case capturedByCallback = "captured-by-callback"
   case ownTasks = "own-tasks"
@@ -67,7 +68,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
   var isOfHolders: Bool {
     switch self {
     case .heldAlike, .heldBySibling, .registered, .knownHolder, .holderIsOlder, .holderUnused, .noResult,
-      .referredTo, .swept, .capturedByCallback,
+      .referredTo, .madeToKeep, .swept, .capturedByCallback,
       .ownTasks, .ownTimers, .letGo, .cancelled, .unread, .moreThanAPool, .workUnderWay, .openConnections,
       .youngerThanOthers, .keepsNothing,
       .structure,
@@ -116,6 +117,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     case .noResult:
       "A program that reads a collection once it is complete has collected the elements for that."
     case .referredTo: "Objects refer to the instances without owning them, so something must keep the instances."
+    case .madeToKeep: "Objects that the program made for the instances alone, and that never end, keep them on purpose."
     case .swept: "A loop that reads a collection now and then uses no single element."
     case .capturedByCallback: "A closure that something keeps calls its objects back."
     case .ownTasks: "A task whose handle no other code has cannot be cancelled."
