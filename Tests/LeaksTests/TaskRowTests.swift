@@ -1,4 +1,4 @@
-// The rows of tasks of a known layout: what they wait for, in words, and how many names are looked up for them.
+// The rows of tasks of a known layout: the words for their waits, and the number of names that are looked up.
 
 import CHeapScan
 import Testing
