@@ -147,6 +147,29 @@ import TraceReading
     #expect(awake.row.wait == "continuation" && awake.tasks.allSatisfy { $0.sleepClock == nil })
   }
 
+  /// Packages of distributions remove local symbols. Then most of the runtime's functions have no names.
+  @Test("Sleeps are recognised without the local symbols of the runtime") func strippedRuntime() throws {
+    let directory = try TemporaryDirectory()
+    let libraries = BuildProducts.parent(of: BuildProducts.toolchain) + "/lib/swift/linux"
+    let name = "libswift_Concurrency.so"
+    let strip = try Command([
+      BuildProducts.toolchain + "/llvm-objcopy", "--strip-all", "\(libraries)/\(name)", "\(directory.path)/\(name)",
+    ]).run()
+    try #require(strip.end == .exit(0), "\(strip.errorOutput)")
+    let waiting = try InspectionTests.Waiting(
+      Self.program("-O"), under: ["/usr/bin/env", "LD_LIBRARY_PATH=\(directory.path):\(libraries)"])
+    defer { _ = try? waiting.end(SIGKILL) }
+    let found = try Self.list("\(waiting.processID)")
+    for sleep in Self.sleeps {
+      let (row, tasks) = try found.row(sleep.function)
+      #expect(row.wait == "sleep" && row.count == sleep.count, "\(sleep.function): \(row)")
+      #expect(tasks.allSatisfy { $0.sleepClock == sleep.clock && $0.sleepSecondsLeft != nil }, "\(sleep.function)")
+    }
+    #expect(try found.row("awake()").row.wait == "continuation")
+    // The tasks that the runtime makes for sleeps are not the program's.
+    #expect(found.tasks.count == 9, "\(found.rows)")
+  }
+
   @Test("The text shows the rest of a sleep, names and variables") func text() throws {
     let (waiting, target) = try TaskTests.waiting(Self.program("-O"), .inspected)
     defer { _ = try? waiting.end(SIGKILL) }

@@ -33,4 +33,17 @@ package struct TaskRelations: Sendable {
   package internal(set) var unknownLayout: String?
   /// True if the relations were read.
   package internal(set) var isKnown = false
+
+  /// Returns the address of a task and the addresses of the tasks above it, innermost first. A damaged image may have a
+  /// task among its own parents, so each task comes once.
+  package func withParents(of task: UInt64) -> [UInt64] {
+    var found = [task]
+    while found.count < Self.depthLimit, let parent = parents[found[found.count - 1]], !found.contains(parent) {
+      found.append(parent)
+    }
+    return found
+  }
+
+  /// Maximum number of tasks that are followed from a child to its parents. A recursive function may nest thousands.
+  private static let depthLimit = 64
 }

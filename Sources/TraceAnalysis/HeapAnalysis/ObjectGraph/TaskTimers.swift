@@ -17,6 +17,8 @@ package struct TaskTimer: Hashable, Sendable {
   package var clock: Clock
   /// The time when the timer fires, in nanoseconds of its clock.
   package var target: UInt64
+  /// The address of the task that the runtime made for the sleep.
+  package var runtimeTask: UInt64
 }
 
 extension ObjectGraph {
@@ -29,15 +31,13 @@ extension ObjectGraph {
   /// task.
   ///
   /// Source: swiftlang/swift, stdlib/public/Concurrency/TaskSleep.swift and DispatchGlobalExecutor.cpp; seen with Swift
-  /// 6.3.1. `object_layout.h` of CHeapScan has the layout of timers.
+  /// 6.0.3, 6.1.2 and 6.3.1. `object_layout.h` of CHeapScan has the layout of timers.
   package func taskTimers() -> [UInt64: TaskTimer] {
     guard taskRelations.isKnown else { return [:] }
     var timers: [UInt64: TaskTimer] = [:]
     var ambiguous: Set<UInt64> = []
     for block in heap.blocks where Self.timerSizes.contains(block.size) {
-      guard let (timer, context) = timer(at: block.address), let sleeper = sleeper(ofTimerContext: context) else {
-        continue
-      }
+      guard let timer = timer(at: block.address), let sleeper = sleeper(resumedBy: timer.runtimeTask) else { continue }
       if timers.updateValue(timer, forKey: sleeper) != nil { ambiguous.insert(sleeper) }
     }
     // The memory of an earlier sleep may be unchanged. Then nothing shows which timer is the task's.
@@ -54,14 +54,13 @@ extension ObjectGraph {
   private static let maxTokenSize: UInt64 = 32
   private static let stateBits: UInt64 = 7
 
-  /// Returns the timer at an address, with the context of its continuation. Nil if no timer is there, or if an older
-  /// recorder made the image.
-  private func timer(at address: UInt64) -> (TaskTimer, context: UInt64)? {
+  /// Returns the timer at an address. Nil if no timer of a task is there, or if an older recorder made the image.
+  private func timer(at address: UInt64) -> TaskTimer? {
     func word(_ offset: Int32) -> UInt64? { image.word(at: address &+ UInt64(offset)) }
     guard let type = word(0), roots.isImage(type), let flags = word(Int32(SWIFT_TIMER_FLAGS)),
       flags >> 40 & UInt64(SWIFT_TIMER_IS_TIMER) != 0, let target = word(Int32(SWIFT_TIMER_TARGET)),
       let handler = word(Int32(SWIFT_TIMER_HANDLER)), heap.block(containing: handler) != nil,
-      let context = image.word(at: handler &+ Self.contextOffset)
+      let second = image.word(at: handler &+ Self.contextOffset).flatMap(secondTask)
     else { return nil }
     let clock: TaskTimer.Clock
     switch flags >> 50 & 3 {
@@ -72,12 +71,12 @@ extension ObjectGraph {
     }
     // A timer that has fired has the greatest number. A disabled one, too.
     guard target > 0, target < UInt64(Int64.max) else { return nil }
-    return (TaskTimer(clock: clock, target: target), context)
+    return TaskTimer(clock: clock, target: target, runtimeTask: second)
   }
 
-  /// Returns the sleeping task that a timer's continuation resumes.
-  private func sleeper(ofTimerContext context: UInt64) -> UInt64? {
-    guard let second = secondTask(context), let closure = closure(ofTaskAt: second) else { return nil }
+  /// Returns the sleeping task that the runtime's task resumes.
+  private func sleeper(resumedBy second: UInt64) -> UInt64? {
+    guard let closure = closure(ofTaskAt: second) else { return nil }
     var found: Set<UInt64> = []
     let block = heap[closure]
     image.forEachWord(in: block.address &+ Self.captureOffset..<block.address &+ block.size) { _, word in
@@ -90,7 +89,8 @@ extension ObjectGraph {
     return found.count == 1 ? found.first : nil
   }
 
-  /// Returns the task that sleeps in libdispatch: the context itself, or the task that the context's record names.
+  /// Returns the task that a timer's continuation runs: the continuation's context itself, or the task that the
+  /// context's record names.
   private func secondTask(_ context: UInt64) -> UInt64? {
     if isTask(at: context) { return context }
     guard let source = image.word(at: context), let timer = image.word(at: source &+ UInt64(SWIFT_SOURCE_TIMER)),

@@ -49,6 +49,7 @@ private struct TaskInventoryBuilder {
   private let graph: ObjectGraph
   private let relations: TaskRelations
   private let names: FindingNaming
+  private let timers: SleepTimers
 
   private static let sleeps = RuleBook.shipped.table(.sleeps, by: .function)
   /// The innermost functions of a task that reads a stream begin with one of these names.
@@ -59,6 +60,7 @@ private struct TaskInventoryBuilder {
     graph = analysis.graph
     relations = graph.taskRelations
     names = analysis.names()
+    timers = SleepTimers(graph)
   }
 
   func inventory() -> TaskInventory {
@@ -129,11 +131,12 @@ private struct TaskInventoryBuilder {
   /// Adds the timers of sleeping tasks, and the rest of each sleep.
   private func addTimers(_ rows: inout [TaskInventory.Row], _ inventory: inout TaskInventory) {
     guard rows.contains(where: { $0.wait == .sleep }) else { return }
-    let timers = graph.taskTimers()
     let clocks = analysis.model.trace.definitions.clockSamples.last { $0.time <= graph.snapshot.time && $0.boot != nil }
     for index in inventory.tasks.indices {
       let row = inventory.tasks[index].row
-      guard rows[row].wait == .sleep, let timer = timers[inventory.tasks[index].address.rawValue] else { continue }
+      guard rows[row].wait == .sleep, let timer = timers.bySleeper[inventory.tasks[index].address.rawValue] else {
+        continue
+      }
       inventory.tasks[index].timer = timer
       guard let clocks, let left = left(of: timer, clocks) else { continue }
       inventory.tasks[index].sleepLeft = left
@@ -213,13 +216,12 @@ private struct TaskInventoryBuilder {
   private func candidates() -> [Candidate] {
     var candidates: [Candidate] = []
     // Many tasks begin with one function, and its name is long.
-    var areOfRuntime: [UInt64: Bool] = [:]
+    var makers: [UInt64: Maker] = [:]
     func isOwn(_ task: UInt64) -> Bool {
       guard let beginning = graph.beginning(ofTaskAt: task) else { return true }
-      if let known = areOfRuntime[beginning] { return !known }
-      let isOfRuntime = isOfRuntime(beginning)
-      areOfRuntime[beginning] = isOfRuntime
-      return !isOfRuntime
+      let maker = makers[beginning] ?? maker(ofTaskBeginningAt: beginning)
+      makers[beginning] = maker
+      return maker == .program || maker == .nameless && !timers.runtimeTasks.contains(task)
     }
     for node in 0..<NodeID(graph.blockCount) where graph.type(of: node).kind == .task {
       let block = graph.heap[BlockID(node)]
@@ -310,10 +312,21 @@ private struct TaskInventoryBuilder {
     analysis.finder.unreachable.contains(task) && analysis.finder.way(to: task) == nil
   }
 
-  /// Returns whether a task is the runtime's own. The runtime makes a task for each sleep.
-  private func isOfRuntime(_ beginning: UInt64) -> Bool {
-    guard let function = names.function(at: beginning), function.kind != .user else { return false }
-    return Self.sleeps.matches(function.closureName.components(after: " in ")) || Self.sleeps.matches(function.function)
+  /// The code that makes tasks which begin with one function.
+  private enum Maker {
+    case program
+    /// The runtime makes a task for each sleep.
+    case runtime
+    /// A library without local symbols.
+    case nameless
+  }
+
+  private func maker(ofTaskBeginningAt beginning: UInt64) -> Maker {
+    guard let function = names.function(at: beginning), function.kind != .user else { return .program }
+    if function.mangledName == nil { return .nameless }
+    let isSleep =
+      Self.sleeps.matches(function.closureName.components(after: " in ")) || Self.sleeps.matches(function.function)
+    return isSleep ? .runtime : .program
   }
 
   /// Returns those addresses that a thread's stack, registers or variables have.
@@ -437,6 +450,10 @@ private struct TaskInventoryBuilder {
   ) -> (TaskInventory.Wait, TaskInventory.Resumer) {
     let inner = stack.prefix { $0.kind != .user }
     if inner.contains(where: { Self.sleeps.matches($0.function) }) { return (.sleep, .timer) }
+    // Without local symbols, the runtime's functions have no names. Then the timer shows the sleep.
+    if inner.contains(where: { $0.mangledName == nil }), timers.bySleeper[task.address] != nil {
+      return (.sleep, .timer)
+    }
     let isStream = inner.contains { frame in Self.streams.contains { frame.function.hasPrefix($0) } }
     let wait: TaskInventory.Wait = isStream ? .stream : .continuation
     guard let way = way(to: task, search) else {
@@ -472,6 +489,17 @@ private struct TaskInventoryBuilder {
     return graph.closureFunctions(ofTaskAt: address).lazy.compactMap(names.function)
       .first { $0.kind == .user && !names.isThunk($0) }
   }
+}
+
+/// The timers of sleeping tasks. They are searched when they are first needed.
+private final class SleepTimers {
+  private let graph: ObjectGraph
+  /// By the address of the sleeping task.
+  private(set) lazy var bySleeper = graph.taskTimers()
+  /// The addresses of the tasks that the runtime made for the sleeps.
+  private(set) lazy var runtimeTasks = Set(bySleeper.values.map(\.runtimeTask))
+
+  init(_ graph: ObjectGraph) { self.graph = graph }
 }
 
 extension [SourceFrame] {

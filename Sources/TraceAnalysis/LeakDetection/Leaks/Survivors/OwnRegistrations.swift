@@ -104,8 +104,8 @@ extension SurvivorFinder {
     }
   }
 
-  /// Returns the survivors that a task of their own keeps. No other code has the task's handle, so no other code can
-  /// cancel the task. The tasks sleep again and again. Other work under way ends by itself.
+  /// Returns the survivors that a task of their own keeps. No other code has the handle of the task or of a task above
+  /// it, so no other code can cancel the task. The tasks sleep again and again. Other work under way ends by itself.
   private func ownTasks(
     _ survivors: [NodeID], _ members: Set<NodeID>, _ counts: PathCounts, _ paths: RetainPaths,
     _ registration: RegistrationSearch
@@ -213,9 +213,21 @@ extension SurvivorFinder {
     }
   }
 
+  /// Returns whether other code can cancel a task by the task's handle, or by the handle of a task above it. The runtime
+  /// cancels the children of a task, in groups and by `async let`, with the task.
+  private func canBeCancelled(_ task: NodeID) -> Bool {
+    graph.taskRelations.withParents(of: block(task).address).contains { address in
+      // A task among the frames of its parent has no handle.
+      guard let block = graph.heap.block(containing: address), graph.heap[block].address == address else {
+        return false
+      }
+      return isHandleElsewhere(of: block.rawValue)
+    }
+  }
+
   /// Returns whether code other than the task's own can reach the task's handle. An object that only the task keeps
   /// cannot give the handle away.
-  private func canBeCancelled(_ task: NodeID) -> Bool {
+  private func isHandleElsewhere(of task: NodeID) -> Bool {
     waiting.handleOwners(of: task).contains { owner in
       !TaskHandles.isContinuation(from: owner, to: task, in: graph)
         && (graph.isRoot(owner) || !ownership.isOnlyHeld(owner, through: task))
