@@ -1,6 +1,22 @@
 // swift-tools-version:6.0
 import PackageDescription
 
+let nio: [Target.Dependency] = [
+    .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOPosix", package: "swift-nio"),
+    .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+    .product(name: "NIOHTTP1", package: "swift-nio"),
+    .product(name: "NIOExtras", package: "swift-nio-extras"),
+    .product(name: "Logging", package: "swift-log"),
+]
+let collections: Target.Dependency = .product(name: "Collections", package: "swift-collections")
+let algorithms: Target.Dependency = .product(name: "AsyncAlgorithms", package: "swift-async-algorithms")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let flyingfox: Target.Dependency = .product(name: "FlyingFox", package: "FlyingFox")
+let flyingsocks: Target.Dependency = .product(name: "FlyingSocks", package: "FlyingFox")
+let combine: Target.Dependency = .product(name: "OpenCombine", package: "OpenCombine")
+
 let package = Package(
     name: "blind-packages",
     platforms: [.macOS(.v15)],
@@ -265,6 +281,30 @@ let package = Package(
                 .product(name: "Collections", package: "swift-collections"),
             ]
         ),
+        .executableTarget(name: "helpdesk", dependencies: nio + [hummingbird]),
+        .executableTarget(name: "stationboard", dependencies: nio + [hummingbird]),
+        .executableTarget(name: "basket", dependencies: nio + [hummingbird]),
+        .executableTarget(name: "gatekeeper", dependencies: nio + [hummingbird, lifecycle]),
+        .executableTarget(name: "parlor", dependencies: nio),
+        .executableTarget(name: "switchboard", dependencies: nio),
+        .executableTarget(name: "coldstore", dependencies: nio),
+        .executableTarget(name: "muxline", dependencies: nio),
+        .executableTarget(name: "presswire", dependencies: nio),
+        .executableTarget(name: "quotehub", dependencies: nio),
+        .executableTarget(name: "invoicer", dependencies: nio + [flyingfox, flyingsocks]),
+        .executableTarget(name: "recipes", dependencies: nio + [flyingfox, flyingsocks, collections]),
+        .executableTarget(name: "shelfview", dependencies: [combine]),
+        .executableTarget(name: "thermostat", dependencies: [combine]),
+        .executableTarget(name: "parcelrun", dependencies: nio + [algorithms, lifecycle]),
+        .executableTarget(name: "nightwatch", dependencies: nio + [algorithms, lifecycle]),
+        .executableTarget(name: "hedger", dependencies: nio + [algorithms]),
+        .executableTarget(name: "sensornet", dependencies: nio + [algorithms]),
+        .executableTarget(name: "glossary", dependencies: [collections]),
+        .executableTarget(name: "packhouse", dependencies: [collections]),
+        .executableTarget(name: "turbines", dependencies: nio),
+        .executableTarget(name: "meters", dependencies: nio),
+        .executableTarget(name: "lookupd", dependencies: nio),
+        .executableTarget(name: "geoquery", dependencies: nio),
     ],
     swiftLanguageModes: [.v5]
 )

@@ -33,8 +33,8 @@ def document(results):
     lines = [
         "# Programs with packages, written without sight of the tool",
         "",
-        f"One author wrote these {len({each.program.name for each in results})} programs: servers, clients, pipelines and",
-        "caches on SwiftNIO, hummingbird, FlyingFox, AsyncHTTPClient, OpenCombine, GRDB and other packages. The author knew",
+        f"Two authors wrote these {len({each.program.name for each in results})} programs: servers, clients, pipelines and",
+        "caches on SwiftNIO, hummingbird, FlyingFox, AsyncHTTPClient, OpenCombine, GRDB and other packages. They knew",
         "neither leaktrace nor its corpus, and wrote the expectations first. Half of the programs work as intended. Many of",
         "them end while connections are open or work is under way.",
         "",

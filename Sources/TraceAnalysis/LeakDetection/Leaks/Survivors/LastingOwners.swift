@@ -9,9 +9,9 @@ extension SurvivorFinder {
     var label: UInt32
   }
 
-  /// Returns the field behind which the innermost collection on a path begins, and the place of this collection. Nil if
-  /// objects like the owner have ended: then the owner itself may be the forgotten object. `start`: the owner comes
-  /// after this place. Linear in the path.
+  /// Returns the field that has the innermost collection on a path, and the place of this collection. Nil if objects
+  /// like the owner have ended: then the owner itself may be the forgotten object. `start`: the owner comes after this
+  /// place. Linear in the path.
   func lastingField(_ steps: [LeakGroup.Step], after start: Int) -> (field: LastingField, collection: Int)? {
     guard
       let collection = steps.indices.dropLast().last(where: {

@@ -304,8 +304,11 @@ extension SurvivorFinder {
     } else {
       kind = .root(LeakAnalysis.rootKey(graph.root(holder).kind))
     }
+    // The first and the last element of a library's list lead to the others.
+    let first = graph.graph.target(of: edge)
+    let isList = graph.graph.edges(from: first).contains(where: isLink)
     // Each variable of the program is a separate holder, even if one image contains all of them.
-    let label = graph.graph.label(of: edge)
+    let label = isList && !isChain ? 1 << 31 : graph.graph.label(of: edge)
     return .reference(holder: kind, label: label < 1 << 31 || graph.isRoot(holder) ? label : 1 << 31, isChain: isChain)
   }
 
@@ -333,7 +336,8 @@ extension SurvivorFinder {
       }
       return Holding(key: .registration(kind, through: through), steps: steps, suspect: index, isRegistered: true)
     }
-    return Holding(key: referenceKey(edge, isChain: isChain, counts), steps: steps, suspect: place, isRegistered: false)
+    let key = referenceKey(edge, isChain: isChain, counts)
+    return Holding(key: key, steps: steps, suspect: place, isRegistered: false)
   }
 
   /// Returns whether people know the holder by name: an object, or a variable of the program. A local variable of a

@@ -159,7 +159,7 @@ package struct SurvivorRules: Sendable {
   /// Minimum number of objects that callbacks, tasks or threads made, and the minimum for a strong suspicion. Between
   /// these numbers the suspicion is weak: the objects may each be the result of one piece of work.
   package var minCalledBack = 8
-  package var strongCalledBack = 40
+  package var strongCalledBack = 16
   /// Minimum time that an owner must have had an object, as a share of the median life of siblings.
   package var minOwnedSpan = 0.25
   /// Minimum number of threads that each hold an object. Pools with a thread for each processor are smaller.
