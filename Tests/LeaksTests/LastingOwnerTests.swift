@@ -65,4 +65,38 @@ import TraceTestSupport
     let account = try #require(server.accounts().first { $0.type.contains("Session") })
     #expect(account.entries.contains { $0.rule == .madeToKeep && $0.effect == .weakens } != haveEnded)
   }
+
+  /// Operations wait in a queue of Foundation, which leads to the first and the last one. `isQueue`: the fields of the
+  /// list have the names that Foundation uses.
+  @Test(arguments: [true, false]) func elementsOfALibrarysListAreNoChain(isQueue: Bool) throws {
+    let (next, previous) = isQueue ? ("__nextOperation", "__previousOperation") : ("follower", "leader")
+    heap.type(
+      "App.Upload", fields: [HeapBuilder.field(next, 0, .unmanaged), HeapBuilder.field(previous, 1, .unmanaged)])
+    heap.type("Foundation.OperationQueue", fields: [HeapBuilder.field("first", 0), HeapBuilder.field("last", 1)])
+    let queue = heap.object("Foundation.OperationQueue", stack: [0x1000_1010])
+    heap.global(queue)
+    var uploads: [HeapBuilder.Object] = []
+    for _ in 0..<90 {
+      heap.visit(server.outer)
+      heap.time += 10_000
+      let upload = heap.object("App.Upload", stack: server.inner)
+      heap.visit(server.inner)
+      if let last = uploads.last {
+        heap.set(last, 0, upload)
+        heap.set(upload, 1, last)
+      }
+      uploads.append(upload)
+    }
+    heap.set(queue, 0, uploads[0])
+    heap.set(queue, 1, uploads[89])
+    let found = try server.findings(of: "App.Upload").filter { !$0.isWeak }
+    #expect(found.map(\.instances) == (isQueue ? [90] : []))
+  }
+
+  /// Callbacks made 20 sessions. A loop that makes as many may collect results.
+  @Test(arguments: [true, false]) func objectsOfCallbacksMayBeFewer(isCalledBack: Bool) throws {
+    let server = RequestServer(isCalledBack: isCalledBack)
+    server.requests(20) { _ in true }
+    #expect(try server.findings().filter { !$0.isWeak }.map(\.instances) == (isCalledBack ? [20] : []))
+  }
 }
