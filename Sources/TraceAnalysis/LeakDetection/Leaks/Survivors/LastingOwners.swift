@@ -36,10 +36,10 @@ extension SurvivorFinder {
     holding.suspect = collection
   }
 
-  /// Joins the groups that lasting objects of one type hold in the same field. Returns false if there are none.
+  /// Joins the groups that lasting objects of one type hold in the same field. Linear in the groups and their paths.
   func joinLasting(
     _ groups: inout [HolderKey: [NodeID]], _ order: inout [HolderKey], _ path: (NodeID) -> [LeakGroup.Step]?
-  ) -> Bool {
+  ) {
     var joined: [LastingField: [HolderKey]] = [:]
     for key in order {
       guard case .reference(_, _, false) = key, let steps = groups[key]?.first.flatMap(path),
@@ -47,11 +47,9 @@ extension SurvivorFinder {
       else { continue }
       joined[field, default: []].append(key)
     }
-    let several = joined.values.filter { $0.count >= rules.severalSurvivors }
-    for keys in several {
+    for keys in joined.values where keys.count >= rules.severalSurvivors {
       for key in keys.dropFirst() { groups[keys[0]]! += groups.removeValue(forKey: key)! }
     }
     order.removeAll { groups[$0] == nil }
-    return !several.isEmpty
   }
 }

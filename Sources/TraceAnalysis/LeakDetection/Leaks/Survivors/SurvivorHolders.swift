@@ -61,7 +61,7 @@ extension SurvivorFinder {
     }
     if suspicion.verdict == .accumulating { joinHolders(&groups, &order, survivors.count) }
     func path(_ node: NodeID) -> [LeakGroup.Step]? { holding(node, members, counts, paths, registration)?.steps }
-    if suspicion.verdict == .outlived, !isAlone(groups, suspicion) { _ = joinLasting(&groups, &order, path) }
+    if suspicion.verdict == .outlived, !isAlone(groups, suspicion) { joinLasting(&groups, &order, path) }
     for key in order { groups[key]!.sort { ordinal($0) < ordinal($1) } }
     let samples = groups.mapValues { $0[min($0.count, Self.detailLimit) / 2] }
     // A stale word may seem to hold a few survivors. These belong to the main group.
