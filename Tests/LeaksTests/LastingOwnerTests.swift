@@ -76,11 +76,16 @@ import TraceTestSupport
     let queue = heap.object("Foundation.OperationQueue", stack: [0x1000_1010])
     heap.global(queue)
     var uploads: [HeapBuilder.Object] = []
-    for _ in 0..<90 {
+    for index in 0..<180 {
       heap.visit(server.outer)
       heap.time += 10_000
       let upload = heap.object("App.Upload", stack: server.inner)
       heap.visit(server.inner)
+      // Every other upload is done at once.
+      if index % 2 == 0 {
+        heap.free(upload, stack: server.inner)
+        continue
+      }
       if let last = uploads.last {
         heap.set(last, 0, upload)
         heap.set(upload, 1, last)

@@ -131,7 +131,7 @@ struct MuxLine {
             if round % 3 == 0 { _ = try? await clients[round % 6].call("drop", round).get() }
         }
         print("sum \(sum)")
-        // Long reports that are still being computed when the process is told to stop.
+        // Long reports that are still being computed when the process gets its signal.
         let reports = (0..<60).map { clients[$0 % 6].call("report", $0) }
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: 0.3)

@@ -75,7 +75,7 @@ final class GuestHandler: ChannelInboundHandler {
     }
 }
 
-/// Clients only count what they are told.
+/// Clients only count messages.
 final class ListenerHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private var bytes = 0

@@ -112,7 +112,7 @@ struct SensorNet {
             Thread.sleep(forTimeInterval: 0.8)
             kill(getpid(), SIGTERM)
         }
-        // The long campaign is still running when the station is told to stop.
+        // The long campaign is still running when the station stops.
         await campaign(archive, probes: 120, limit: 1_000_000)
     }
 }

@@ -48,7 +48,7 @@ final class Call {
     }
 }
 
-/// The exchange: who is plugged in, under which name, and who talks to whom.
+/// The exchange: peers, their names, and their calls.
 final class Exchange: @unchecked Sendable {
     private let lock = NIOLock()
     private var nextID = 0
