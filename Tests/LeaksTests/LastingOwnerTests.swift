@@ -47,6 +47,17 @@ import TraceTestSupport
     #expect(haveEnded == marks.contains { $0.contains("Registry") })
   }
 
+  /// Each list has two forgotten sessions and two new ones, so none has enough old sessions by itself.
+  @Test func shortListsOfLastingObjectsAreJudgedTogether() throws {
+    let lists = registries(8)
+    for index in 0..<400 {
+      let isKept = index % 20 == 6 && index < 320 || index >= 384
+      let session = server.request(keep: isKept)
+      if isKept { server.put(session, in: lists[(index < 320 ? index / 20 : index) % 8]) }
+    }
+    #expect(try server.findings().contains { $0.verdict == .outlived && $0.instances >= 16 })
+  }
+
   /// A version keeps a session. `haveEnded`: some versions ended.
   @Test(arguments: [true, false]) func objectsMadeToKeepOthersWeakenASuspicion(haveEnded: Bool) throws {
     for index in 0..<120 {

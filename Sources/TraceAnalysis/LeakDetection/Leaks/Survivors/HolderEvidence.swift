@@ -45,8 +45,8 @@ extension SurvivorFinder {
     }
   }
 
-  /// Returns whether the holder has objects of their own for the survivors, and none of these ever ended. For example,
-  /// a named version keeps a revision of a document, and other revisions end.
+  /// Returns whether the holder keeps a survivor by an object of another class, and no such object ever ended. For
+  /// example, a named version keeps a revision of a document, and other revisions end.
   private func areMadeToKeep(_ steps: [LeakGroup.Step], _ suspect: Int) -> Bool {
     guard suspect + 2 < steps.count, let survivor = steps.last?.node else { return false }
     let keeper = steps[suspect + 1].node

@@ -117,7 +117,7 @@ package enum SuspicionRule: String, CaseIterable, Sendable {
     case .noResult:
       "A program that reads a collection once it is complete has collected the elements for that."
     case .referredTo: "Objects refer to the instances without owning them, so something must keep the instances."
-    case .madeToKeep: "Objects that the program made for the instances alone, and that never end, keep them on purpose."
+    case .madeToKeep: "Objects of another class that never end keep the instances on purpose."
     case .swept: "A loop that reads a collection now and then uses no single element."
     case .capturedByCallback: "A closure that something keeps calls its objects back."
     case .ownTasks: "A task whose handle no other code has cannot be cancelled."
