@@ -37,8 +37,14 @@ import TraceTestSupport
         exact += [UInt64(live.count), UInt64(live.count)]
       }
     }
-    let sites = AllocationAnalysis(try trace.reader()).sites.filter { $0.operation == .malloc }
-    return (try #require(sites.first).liveCurve, exact)
+    let sites = AllocationAnalysis(try trace.reader()).sites
+    let index = try #require(sites.firstIndex { $0.operation == .malloc })
+    let curve = sites[index].liveCurve
+    let step = UInt64(exact.count / 25)
+    var sums: [UInt64] = (0..<30).map { $0 * 1000 }
+    sites.addLive(at: index, every: step, to: &sums)
+    #expect(sums.enumerated().allSatisfy { $1 == UInt64($0) * 1000 + curve.live(at: UInt64($0) * step) })
+    return (curve, exact)
   }
 
   /// `most`: the most live blocks in the first `bounded` steps. Up to one, the site's row has the whole curve.

@@ -99,11 +99,13 @@ package struct AllocationReport: Sendable {
   package init(_ traces: [ReportTrace], selection: ReportSelection = ReportSelection(), naming: any FrameNaming) {
     self.traces = traces
     self.selection = selection
-    var candidates = Candidates(traces)
+    let candidates = Candidates(traces)
     var identities = SiteIdentities()
     var forest = StackForest()
     var total = SiteTotal()
-    var names = SiteTypeNames(selection)
+    var sums = CandidateSums()
+    let names = SiteTypeNames(selection)
+    let order = selection.order
     for (number, trace) in traces.enumerated() {
       let filter = StackFilter(trace.analysis.definitions, naming: naming, selection: selection)
       let nodes = forest.take(trace.analysis.definitions, isOnly: traces.count == 1)
@@ -118,7 +120,10 @@ package struct AllocationReport: Sendable {
         total += siteTotal
         let type = names.number(ofSite: index, site)
         if areDistinct {
-          if names.isMatching(type), filter.matches(site.stack) {
+          guard names.isMatching(type), filter.matches(site.stack) else { continue }
+          sums.add(siteTotal, type: type, operation: site.operation)
+          // Most sites of a long run have no row. A program may have a million sites.
+          if order.value(of: siteTotal) > 0 {
             candidates.append(SiteID(UInt32(index)), ofTrace: number, type: type)
           }
           continue
@@ -134,19 +139,21 @@ package struct AllocationReport: Sendable {
         }
       }
     }
+    // The sums of joined sites are known only now.
+    if sums.count == 0 {
+      for index in 0..<candidates.count {
+        sums.add(candidates.total(index), type: candidates.type(index), operation: candidates.site(index).operation)
+      }
+    }
     self.total = total
-    matchingCount = candidates.count
+    matchingCount = sums.count
     siteCount = traces.count > 1 ? identities.count : traces.first.map { $0.analysis.sites.count } ?? 0
 
-    var sums = CandidateSums(typeCount: names.count)
     var ranking: [Rank] = []
-    ranking.reserveCapacity(candidates.count)
     var groups = selection.grouping == .function ? SiteGroups(traces, naming: naming) : nil
-    let order = selection.order
     for index in 0..<candidates.count {
       let site = candidates.site(index)
       let total = candidates.total(index)
-      sums.add(total, type: candidates.type(index), operation: site.operation)
       // Leave out sites whose figure for the report's order is zero.
       let value = order.value(of: total)
       guard value > 0 else { continue }
@@ -159,8 +166,8 @@ package struct AllocationReport: Sendable {
     types = sums.types(order, names)
     operations = sums.operations(order)
 
-    rowCount = groups?.all.count ?? candidates.count
-    joinedStackCount = groups?.stackCount ?? candidates.count
+    rowCount = groups?.all.count ?? sums.count
+    joinedStackCount = groups?.stackCount ?? sums.count
     if let groups {
       ranking = groups.all.enumerated().map { index, group in
         Rank(
@@ -189,7 +196,7 @@ package struct AllocationReport: Sendable {
     estimates = estimated.flatMap(\.shown)
     estimateCount = estimated.reduce(0) { $0 + $1.count }
     namingRemarks = naming.remarks
-    nearestNames = candidates.count == 0 ? Self.nearestNames(traces, selection, naming) : []
+    nearestNames = sums.count == 0 ? Self.nearestNames(traces, selection, naming) : []
   }
 
   /// Returns names that are similar to the patterns without any match.

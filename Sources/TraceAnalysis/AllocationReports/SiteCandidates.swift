@@ -2,9 +2,9 @@
 
 import TraceReading
 
-/// The sites that pass the filters. The data of a site stays in the tables of its trace; only sums of joined sites are
-/// stored here.
-struct Candidates {
+/// The sites that pass the filters. Distinct sites without a row in the report are left out. The data of a site stays in
+/// the tables of its trace; only sums of joined sites are stored here.
+final class Candidates {
   private struct Candidate {
     var trace: UInt32
     var site: SiteID
@@ -21,11 +21,11 @@ struct Candidates {
 
   var count: Int { all.count }
 
-  mutating func append(_ site: SiteID, ofTrace trace: Int, type: Int) {
+  func append(_ site: SiteID, ofTrace trace: Int, type: Int) {
     all.append(Candidate(trace: UInt32(trace), site: site, type: UInt32(type)))
   }
 
-  mutating func merge(_ total: SiteTotal, into index: Int) {
+  func merge(_ total: SiteTotal, into index: Int) {
     let own = self.total(index)
     sums[index] = own
     sums[index]! += total
@@ -36,20 +36,22 @@ struct Candidates {
   /// Returns the key of the first of the sites that were joined into a candidate.
   func site(_ index: Int) -> SiteKey { sites[trace(index)].key(at: Int(all[index].site.rawValue)) }
   func total(_ index: Int) -> SiteTotal {
-    sums[index] ?? sites[trace(index)].total(at: Int(all[index].site.rawValue))
+    (sums.isEmpty ? nil : sums[index]) ?? sites[trace(index)].total(at: Int(all[index].site.rawValue))
   }
 }
 
-/// Sums over candidates: of all, by type, and by operation.
+/// Sums over the sites that pass the filters: of all, by type, and by operation.
 struct CandidateSums {
+  private(set) var count = 0
   private(set) var whole = SiteTotal()
-  private var byType: [SiteTotal?]
+  private var byType: [SiteTotal?] = []
   private var byOperation: [SiteTotal?] = Array(repeating: nil, count: Int(UInt8.max) + 1)
 
-  init(typeCount: Int) { byType = Array(repeating: nil, count: typeCount) }
-
+  /// Adds the sums of a site. `type`: a number of `SiteTypeNames`.
   mutating func add(_ total: SiteTotal, type: Int, operation: Operation) {
+    count += 1
     whole += total
+    while byType.count <= type { byType.append(nil) }
     byType[type, default: SiteTotal()] += total
     byOperation[Int(operation.rawValue), default: SiteTotal()] += total
   }

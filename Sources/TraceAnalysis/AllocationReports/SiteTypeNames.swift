@@ -4,7 +4,7 @@ import TraceReading
 import TraceSymbolication
 
 /// The distinct type names of sites, and whether each matches the selection.
-struct SiteTypeNames {
+final class SiteTypeNames {
   private let patterns: [NamePattern]
   private var names: [String] = []
   private var areMatching: [Bool] = []
@@ -21,7 +21,7 @@ struct SiteTypeNames {
 
   init(_ selection: ReportSelection) { patterns = selection.types }
 
-  mutating func begin(_ analysis: AllocationAnalysis) {
+  func begin(_ analysis: AllocationAnalysis) {
     self.analysis = analysis
     known.removeAll()
     last = nil
@@ -30,7 +30,7 @@ struct SiteTypeNames {
   }
 
   /// Returns the number of the type name of a site of the current trace.
-  mutating func number(ofSite index: Int, _ site: SiteKey) -> Int {
+  func number(ofSite index: Int, _ site: SiteKey) -> Int {
     let key = UInt64(site.operation.rawValue) << 32 | UInt64(site.type)
     if let last, last.key == key { return last.number }
     let number = known[key] ?? analysis.map { add(key, $0.sites[index], $0) } ?? 0
@@ -38,7 +38,7 @@ struct SiteTypeNames {
     return number
   }
 
-  private mutating func add(_ key: UInt64, _ site: AllocationSite, _ analysis: AllocationAnalysis) -> Int {
+  private func add(_ key: UInt64, _ site: AllocationSite, _ analysis: AllocationAnalysis) -> Int {
     let name = analysis.typeName(of: site)
     let number = numbers[name] ?? names.count
     if number == names.count {

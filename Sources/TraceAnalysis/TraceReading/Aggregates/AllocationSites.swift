@@ -47,6 +47,20 @@ package struct AllocationSites: RandomAccessCollection, Sendable {
     return tables.totals.total(of: SiteID(UInt32(index)))
   }
 
+  /// Returns the numbers of a site's blocks that were allocated and freed, as `AllocationSite` does.
+  package func counts(at index: Int) -> (births: UInt64, deaths: UInt64) {
+    precondition(indices.contains(index))
+    let site = SiteID(UInt32(index))
+    return (tables.lifetimes.births(of: site), tables.lifetimes.deaths(of: site))
+  }
+
+  /// Adds a site's live blocks to `sums`. The sum at index n counts the blocks after the first n × `step` events of the
+  /// process, up to the snapshot if there is one. Accurate to an interval of `AllocationSite.liveCurve`.
+  package func addLive(at index: Int, every step: UInt64, to sums: inout [UInt64]) {
+    precondition(indices.contains(index))
+    tables.lifetimes.addLive(of: SiteID(UInt32(index)), every: step, to: &sums)
+  }
+
   /// True if two sites may have the same operation, stack and type. Several IDs then mean the same type.
   package var mayRepeat: Bool { !tables.repeatedTypes.isEmpty }
 

@@ -153,6 +153,27 @@ package struct LiveCurves: BitwiseCopyable {
     return LiveCurve(start: start, width: 1 << UInt64(position.shift), counts: settled)
   }
 
+  /// Adds the live blocks of a site to `sums`. The sum at index n counts the blocks after the first n × `step` events of
+  /// the process. The other arguments are those of `curve`. Constant time for a site that has no block at these moments.
+  func addLive(_ position: Position, start: UInt64, live: UInt64, every step: UInt64, to sums: inout [UInt64]) {
+    if !position.isApart, position.curve == 0, live == 0 { return }
+    let counts = position.isApart ? curves[Int(position.curve)].pointee : Counts()
+    // The site has no block before its first one.
+    let first = step == 0 ? 0 : Int(clamping: start / step)
+    for index in sums.indices.dropFirst(first) {
+      let moment = step &* UInt64(index)
+      guard moment >= start else { continue }
+      let interval = (moment - start) >> UInt64(position.shift)
+      if interval >= UInt64(position.interval) {
+        sums[index] &+= UInt64(UInt32(clamping: live))
+      } else if position.isApart {
+        sums[index] &+= Self.unpacked(counts[Int(interval)])
+      } else {
+        sums[index] &+= UInt64(position.curve >> UInt32(interval) & 1)
+      }
+    }
+  }
+
   // MARK: Counts
 
   /// Packs a count into 16 bits: its eleven highest bits, and the number of lower bits that were cut off. Numbers below

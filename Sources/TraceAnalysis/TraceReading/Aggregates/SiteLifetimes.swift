@@ -206,6 +206,21 @@ struct SiteLifetimes: ReplayObserver {
     return curves.curve(row.position, start: row.firstOrdinal, live: row.births &- row.deaths)
   }
 
+  /// Adds the site's live blocks at moments `step` events apart to `sums`: see `LiveCurves.addLive`.
+  func addLive(of site: SiteID, every step: UInt64, to sums: inout [UInt64]) {
+    let few = rows[Int(site.rawValue)]
+    if few.pointee.isFull {
+      let row = fullRows[Int(few.pointee.lastBirth)]
+      curves.addLive(
+        row.pointee.position, start: row.pointee.firstOrdinal, live: row.pointee.births &- row.pointee.deaths,
+        every: step, to: &sums)
+    } else {
+      curves.addLive(
+        few.pointee.position, start: few.pointee.firstOrdinal, live: UInt64(few.pointee.births &- few.pointee.deaths),
+        every: step, to: &sums)
+    }
+  }
+
   /// Returns the number of frames of the site's stack.
   func depth(of site: SiteID) -> UInt32 {
     let row = rows[Int(site.rawValue)]

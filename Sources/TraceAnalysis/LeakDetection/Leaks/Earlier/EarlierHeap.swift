@@ -60,8 +60,7 @@ package final class EarlierHeap {
   package init?(_ reader: TraceReader, _ allocations: AllocationAnalysis, exit: TraceSnapshot, lastOrdinal: UInt64) {
     guard exit.reason == .exit, !reader.header.lacksHistory, reader.header.referenceCounting != .off,
       !allocations.definitions.process.isAttached,
-      let course = Self.grown(allocations, lastOrdinal, reader, exit)
-        ?? Self.remaining(allocations, lastOrdinal, reader, exit)
+      let course = Self.course(allocations, lastOrdinal, reader, exit)
     else { return nil }
     (self.course, self.exit, self.reader) = (course, exit, reader)
     types = allocations.definitions.types.mapValues(TypeNames.type)
@@ -71,11 +70,29 @@ package final class EarlierHeap {
       label: exit.label)
   }
 
-  /// Returns the end of objects that became more and more; nil if there were few.
-  private static func grown(
+  /// Returns the end of the objects; nil if there were few.
+  private static func course(
     _ allocations: AllocationAnalysis, _ lastOrdinal: UInt64, _ reader: TraceReader, _ exit: TraceSnapshot
   ) -> Course? {
-    var sites = sites(of: allocations) { isGrown($0, $1, allocations.sites, lastOrdinal) }
+    let populations = populations(allocations, lastOrdinal)
+    func sites(where isChosen: (Population) -> Bool) -> [SiteID] {
+      let types = Set(populations.filter { isChosen($0.value) }.keys)
+      var sites: [SiteID] = []
+      if types.isEmpty { return sites }
+      forEachSite(allocations) { index, type, _, _ in
+        if types.contains(type) { sites.append(SiteID(UInt32(index))) }
+      }
+      return sites
+    }
+    return grown(sites(where: isGrown), allocations, reader, exit)
+      ?? remaining(sites(where: \.isRemainder), reader, exit)
+  }
+
+  /// Returns the end of objects that became more and more; nil if there were few. `candidates`: their sites.
+  private static func grown(
+    _ candidates: [SiteID], _ allocations: AllocationAnalysis, _ reader: TraceReader, _ exit: TraceSnapshot
+  ) -> Course? {
+    var sites = candidates
     guard !sites.isEmpty, var teardown = search(sites, after: .peak, reader, exit) else { return nil }
     // Objects that ended one by one ended by the program's work. They may have had their peak earlier.
     let ended = endedWithOwners(teardown, of: sites, allocations.sites)
@@ -93,11 +110,8 @@ package final class EarlierHeap {
     return Course(teardown: teardown, moment: .peak, sites: sites)
   }
 
-  /// Returns the end of objects whose siblings ended before; nil if there were few.
-  private static func remaining(
-    _ allocations: AllocationAnalysis, _ lastOrdinal: UInt64, _ reader: TraceReader, _ exit: TraceSnapshot
-  ) -> Course? {
-    let sites = sites(of: allocations) { isRemainder($0, $1, allocations.sites, lastOrdinal) }
+  /// Returns the end of objects whose siblings ended before; nil if there were few. `sites`: those of the objects.
+  private static func remaining(_ sites: [SiteID], _ reader: TraceReader, _ exit: TraceSnapshot) -> Course? {
     guard !sites.isEmpty, var teardown = search(sites, after: .lastBirth, reader, exit), isLate(teardown, reader)
     else { return nil }
     let inCascade = inCascade(teardown, of: sites)
@@ -156,65 +170,79 @@ package final class EarlierHeap {
     return { counts[$0.cascade, default: 0] >= least }
   }
 
-  /// Returns the sites of the program's types that qualify. `isChosen`: takes the sites of a type, and the number of its
-  /// objects that are live at exit.
-  private static func sites(
-    of allocations: AllocationAnalysis, where isChosen: (_ indices: [Int], _ rest: UInt64) -> Bool
-  ) -> [SiteID] {
-    var sites: [UInt32: [Int]] = [:]
-    let types = allocations.definitions.types
-    for index in allocations.sites.indices {
-      let site = allocations.sites[index]
-      guard site.operation == .object, site.deaths > 0, site.type > 0 else { continue }
-      sites[site.type, default: []].append(index)
-    }
-    return sites.flatMap { number, indices -> [SiteID] in
-      guard let type = types[number].map(TypeNames.type), type.kind == .object, !type.module.isEmpty,
-        !SystemCode.isSystemModule(type.module)
-      else { return [] }
-      let rest = indices.reduce(UInt64(0)) { sum, index in
-        sum + allocations.sites[index].births - allocations.sites[index].deaths
-      }
-      return isChosen(indices, rest) ? indices.map { SiteID(UInt32($0)) } : []
-    }
+  /// The objects of one of the program's types.
+  private struct Population {
+    /// The objects that are live at exit, among those of sites where some ended.
+    var rest: UInt64 = 0
+    /// The live objects of these sites after each interval of the run.
+    var counts = [UInt64](repeating: 0, count: LiveCurves.intervals + 1)
+    /// Whether some objects were live near the end of the run and lived much longer than those that had ended before.
+    var isRemainder = false
+
+    /// The most live objects in the last intervals of the run.
+    var late: UInt64 { counts.suffix(lateIntervals).max() ?? 0 }
   }
 
-  /// Returns the live objects of some sites after each interval of the run.
-  private static func liveCounts(_ indices: [Int], _ sites: AllocationSites, _ lastOrdinal: UInt64) -> [UInt64] {
-    let curves = indices.map { sites[$0].liveCurve }
-    return (0...LiveCurves.intervals).map { interval in
-      let moment = lastOrdinal / UInt64(LiveCurves.intervals) * UInt64(interval)
-      return curves.reduce(UInt64(0)) { $0 + $1.live(at: moment) }
+  /// Returns the populations of the program's types, by type. Linear in the sites.
+  private static func populations(_ allocations: AllocationAnalysis, _ lastOrdinal: UInt64) -> [UInt32: Population] {
+    var populations: [UInt32: Population] = [:]
+    let step = lastOrdinal / UInt64(LiveCurves.intervals)
+    let sites = allocations.sites
+    forEachSite(allocations) { index, type, births, deaths in
+      populations[type, default: Population()].rest += births - deaths
+      sites.addLive(at: index, every: step, to: &populations[type]!.counts)
+    }
+    forEachSite(allocations) { index, type, _, deaths in
+      guard let objects = populations[type], !objects.isRemainder, deaths > objects.late else { return }
+      populations[type]!.isRemainder = hasRemainder(objects, sites[index].lifetime)
+    }
+    return populations
+  }
+
+  /// Passes the sites of the program's types whose objects have ended, at least in part.
+  private static func forEachSite(
+    _ allocations: AllocationAnalysis,
+    _ body: (_ index: Int, _ type: UInt32, _ births: UInt64, _ deaths: UInt64) -> Void
+  ) {
+    let sites = allocations.sites
+    var areOfProgram: [UInt32: Bool] = [:]
+    for index in sites.indices {
+      let key = sites.key(at: index)
+      guard key.operation == .object, key.type > 0 else { continue }
+      let (births, deaths) = sites.counts(at: index)
+      guard deaths > 0 else { continue }
+      let isOfProgram: Bool
+      if let known = areOfProgram[key.type] {
+        isOfProgram = known
+      } else {
+        let type = allocations.definitions.types[key.type].map(TypeNames.type)
+        isOfProgram =
+          type.map { $0.kind == .object && !$0.module.isEmpty && !SystemCode.isSystemModule($0.module) } ?? false
+        areOfProgram[key.type] = isOfProgram
+      }
+      if isOfProgram { body(index, key.type, births, deaths) }
     }
   }
 
   /// Returns whether the objects of a type became more and more, and then ended.
-  private static func isGrown(
-    _ indices: [Int], _ rest: UInt64, _ sites: AllocationSites, _ lastOrdinal: UInt64
-  ) -> Bool {
-    let counts = liveCounts(indices, sites, lastOrdinal)
+  private static func isGrown(_ objects: Population) -> Bool {
     // Many small objects take a while to end, so the end is no fixed part of the run.
-    let late = counts.max() ?? 0
-    let peak = counts.lastIndex(of: late) ?? 0
+    let late = objects.counts.max() ?? 0
+    let peak = objects.counts.lastIndex(of: late) ?? 0
     // Work that is done again and again makes as many objects each time.
-    let added = late - (counts[...(peak / 2)].max() ?? 0)
-    return added >= minObjects && Double(added) >= minShare * Double(late) && Double(rest) <= maxRest * Double(late)
+    let added = late - (objects.counts[...(peak / 2)].max() ?? 0)
+    return added >= minObjects && Double(added) >= minShare * Double(late)
+      && Double(objects.rest) <= maxRest * Double(late)
   }
 
-  /// Returns whether some objects of a type were live near the end of the run and lived much longer than those that had
-  /// ended before.
-  private static func isRemainder(
-    _ indices: [Int], _ rest: UInt64, _ sites: AllocationSites, _ lastOrdinal: UInt64
-  ) -> Bool {
-    let late = liveCounts(indices, sites, lastOrdinal).suffix(lateIntervals).max() ?? 0
-    guard late >= minCascade, Double(rest) <= maxRest * Double(late) else { return false }
-    return indices.contains { index in
-      let lifetime = sites[index].lifetime
-      let tails = lifetime.work.tails(of: lifetime.deaths)
-      guard lifetime.deaths > late, let usual = tails.last(where: { $0.beyond <= late })?.bound else { return false }
-      // Lives are known to a factor of two.
-      return tails.first { $0.bound <= 2 * usual }.map { $0.beyond >= minOld } ?? false
-    }
+  /// Returns whether some objects of a site lived much longer than those that had ended before, and were live near the
+  /// end of the run with all `objects` of their type.
+  private static func hasRemainder(_ objects: Population, _ lifetime: SiteLifetime) -> Bool {
+    guard objects.late >= minCascade, Double(objects.rest) <= maxRest * Double(objects.late) else { return false }
+    let tails = lifetime.work.tails(of: lifetime.deaths)
+    guard let usual = tails.last(where: { $0.beyond <= objects.late })?.bound else { return false }
+    // Lives are known to a factor of two.
+    return tails.first { $0.bound <= 2 * usual }.map { $0.beyond >= minOld } ?? false
   }
 
   // MARK: The image
