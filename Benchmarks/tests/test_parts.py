@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import tempfile
@@ -13,16 +14,26 @@ from measuring.parts.light import LIGHT, LightWorkload
 from measuring.parts.light_alone import LightAlone, LightAloneResult
 from measuring.parts.scaling import Point, Scaling, ScalingResult
 from measuring.parts.snapshots import instances_by_kind
+from measuring.parts.tasks import ListUse, Tasks, TasksResult
 from measuring.parts.threads import ThreadsResult
 from measuring.processes import FailedRun, run
 from measuring.recorders import Heaptrack, Leaktrace, Untraced, Workload, shown_command
 from measuring.rounds import Measurement
+from measuring.summary import aim_of
 
 
 class PartTests(unittest.TestCase):
     def test_each_part_is_registered_once(self) -> None:
         for names in ([part.name for part in PARTS], [part.heading for part in PARTS]):
             self.assertEqual(len(names), len(set(names)))
+
+    def test_a_list_of_tasks_has_an_aim_for_its_time(self) -> None:
+        use = ListUse(Series([2.0, 4.0, 3.0]), Series([1.0]), Series([1.0]))
+        (figure,) = Tasks().figures(TasksResult(100_000, Series([0.0]), {"process, text": use}))
+        with open(os.path.join(REPOSITORY, "Benchmarks", "aims.json")) as file:
+            aim = aim_of(figure, json.load(file))
+        self.assertEqual(figure.value, 3.0)
+        self.assertTrue(aim and not aim.is_least and aim.limit == 5)
 
     def test_memory_added_is_the_most_of_all_lengths(self) -> None:
         runs = {

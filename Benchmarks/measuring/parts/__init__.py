@@ -14,6 +14,7 @@ from .recording import Recording
 from .scaling import Scaling
 from .server import Server
 from .snapshots import Snapshots
+from .tasks import Tasks
 from .threads import Threads
 
 # In the order in which they are measured, and stand in RESULTS.md.
@@ -30,4 +31,5 @@ PARTS: tuple[Part[Any], ...] = (
     Comparing(),
     Exports(),
     Client(),
+    Tasks(),
 )
