@@ -12,20 +12,25 @@ import TraceTestSupport
 @Suite struct FindingSubjectTests {
   private typealias Names = PackageProgram
 
-  /// Returns the finding about lost subscriptions of a package. Each has a closure, which may capture something.
+  /// Returns the finding about lost subscriptions of a package. Each has a closure, which may capture something. `other`:
+  /// the number of an earlier subscription, to whose captured object a stale word of the closure leads.
   private func lost(
-    _ count: Int, of made: [UInt64] = [Names.open, Names.sink], capture: (HeapBuilder, Int) -> HeapBuilder.Object?
+    _ count: Int, of made: [UInt64] = [Names.open, Names.sink], leads other: (Int) -> Int? = { _ in nil },
+    capture: (HeapBuilder, Int) -> HeapBuilder.Object?
   ) throws -> Finding {
     let heap = HeapBuilder()
     heap.type("Feeds.Subscription", fields: [HeapBuilder.field("receive", 0)])
     heap.type("closure", kind: .closureContext, fields: nil)
     heap.type("Shop.Order")
     heap.type("Shop.Desk")
+    var captures: [HeapBuilder.Object?] = []
     for index in 0..<count {
       let subscription = heap.object("Feeds.Subscription", stack: [0x1000_1010] + made)
       let closure = heap.object("closure", stack: [0x1000_1010, Names.open])
       heap.set(subscription, 0, closure)
-      if let captured = capture(heap, index) { heap.set(closure, 0, captured) }
+      captures.append(capture(heap, index))
+      if let captured = captures[index] { heap.set(closure, 0, captured) }
+      if let captured = other(index).flatMap({ captures[$0] }) { heap.set(closure, 1, captured) }
     }
     let findings = try heap.analysis(naming: Names()).findings().filter {
       $0.path.first?.qualifiedType == "Feeds.Subscription"
@@ -52,6 +57,22 @@ import TraceTestSupport
     }
     #expect(finding.subject == nil)
     #expect(title(finding) == "Subscription from Desk.open(_:)")
+  }
+
+  @Test func staleWordToTheObjectOfAnotherInstanceHidesNoSubject() throws {
+    let finding = try lost(8, leads: { $0 > 0 ? $0 - 1 : nil }) { heap, _ in
+      heap.object("Shop.Order", stack: [0x1000_1010, Names.open])
+    }
+    #expect(finding.subject?.type == "Order" && finding.subject?.count == 8)
+  }
+
+  @Test(arguments: [1, 2, 5]) func subjectIsLeakedWithMostInstances(reachable: Int) throws {
+    let finding = try lost(8) { heap, index in
+      let order = heap.object("Shop.Order", stack: [0x1000_1010, Names.open])
+      if index >= 8 - reachable { heap.global(order) }
+      return order
+    }
+    #expect(finding.subject?.count == (reachable == 1 ? 7 : nil))
   }
 
   @Test func objectKeptBySomeInstancesIsNotTheSubject() throws {

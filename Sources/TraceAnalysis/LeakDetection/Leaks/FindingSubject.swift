@@ -22,9 +22,9 @@ extension Finding {
 
 /// Searches wrappers for the objects that they keep. For one thread at a time.
 ///
-/// The subject of a wrapper is an object that no other wrapper has captured. An object that all wrappers captured, such
-/// as a server or `self` of a long-lived object, is not their subject. So a type counts if nearly every wrapper is the
-/// only one to capture an object of this type.
+/// The subject of wrappers is a type. Nearly every wrapper has an object of this type for itself. An object that many
+/// wrappers captured, such as a server or `self` of a long-lived object, is not their subject. A few wrappers may share an
+/// object, since a task's memory may have a stale word that leads to another task's object.
 struct SubjectSearch {
   private let graph: ObjectGraph
   private let naming: FindingNaming
@@ -37,18 +37,24 @@ struct SubjectSearch {
     var nodes: Set<NodeID>
   }
 
-  /// Minimum share of the wrappers that must be the only ones to capture an object of the type. A few wrappers may have
-  /// lost their object, or have one more.
+  /// Minimum share of the wrappers that must have an object of their own. A few wrappers may have lost theirs.
   private static let ownShare = 0.9
+  /// Minimum share of the wrappers whose own object exists because of the wrapper. The program may still have a
+  /// reference to the last few objects.
+  private static let keptShare = 0.8
+  /// Maximum number of wrappers that lead to one object.
+  private static let sharingLimit = 3
   /// Maximum number of wrappers that are searched. If there are more, an even selection is searched.
   private static let wrapperLimit = 512
   /// Maximum number of blocks visited for one wrapper.
   private static let blockLimit = 256
 
+  /// The objects of one type.
   private struct Candidate {
-    var wrappers = 0
+    /// By wrapper: its objects, the nearest first.
+    var objects: [NodeID: [NodeID]] = [:]
     var depths = 0
-    var nodes: [NodeID] = []
+    var count = 0
   }
 
   /// Returns the nearest type of the program that fulfils the condition for subjects; nil if there is none. `sample`:
@@ -58,42 +64,67 @@ struct SubjectSearch {
     let step = max(1, wrappers.count / Self.wrapperLimit)
     var looked = stride(from: 0, to: wrappers.count, by: step).map { wrappers[$0] }
     if !looked.contains(sample) { looked.append(sample) }
-    var owners: [NodeID: NodeID] = [:]
-    var shared: Set<NodeID> = []
-    var found: [(wrapper: NodeID, object: NodeID, depth: Int)] = []
-    for wrapper in looked {
-      for (object, depth) in objects(behind: wrapper) {
-        if let other = owners.updateValue(wrapper, forKey: object), other != wrapper { shared.insert(object) }
-        found.append((wrapper, object, depth))
+    let found = looked.map { (wrapper: $0, objects: objects(behind: $0)) }
+    var sharing: [NodeID: Int] = [:]
+    for (object, _) in found.flatMap(\.objects) { sharing[object, default: 0] += 1 }
+    var candidates: [UInt32: Candidate] = [:]
+    for (wrapper, objects) in found {
+      for (object, depth) in objects where sharing[object, default: 0] <= Self.sharingLimit {
+        let type = graph.nodeTypes[Int(object)]
+        candidates[type, default: Candidate()].objects[wrapper, default: []].append(object)
+        candidates[type]!.depths += depth
+        candidates[type]!.count += 1
       }
     }
-    var candidates: [UInt32: [NodeID: Candidate]] = [:]
-    for (wrapper, object, depth) in found where !shared.contains(object) && isKept(object, wrapper) {
-      let type = graph.nodeTypes[Int(object)]
-      candidates[type, default: [:]][wrapper, default: Candidate()].nodes.append(object)
-      candidates[type]?[wrapper]?.depths += depth
-    }
-    let frequent = candidates.filter {
-      Double($0.value.count) >= Self.ownShare * Double(looked.count) && $0.value[sample] != nil
-    }
-    func order(_ type: UInt32) -> (Double, String) {
-      let candidates = frequent[type].map { Array($0.values) } ?? []
-      let objects = candidates.reduce(0) { $0 + $1.nodes.count }
-      return (
-        Double(candidates.reduce(0) { $0 + $1.depths }) / Double(max(1, objects)), graph.types[Int(type)].qualifiedName
+    let least = Self.ownShare * Double(looked.count)
+    func order(_ candidate: (key: UInt32, value: Candidate)) -> (Double, String) {
+      (
+        Double(candidate.value.depths) / Double(max(1, candidate.value.count)),
+        graph.types[Int(candidate.key)].qualifiedName
       )
     }
-    guard let type = frequent.keys.min(by: { order($0) < order($1) }), let holders = frequent[type],
-      let shown = holders[sample]?.nodes.first
-    else { return nil }
-    let nodes = Set(holders.values.flatMap(\.nodes))
-    let isWhole = looked.count >= wrappers.count
-    let name = graph.types[Int(type)]
-    return Found(
-      subject: Finding.Subject(
-        type: name.name, qualifiedType: name.qualifiedName, count: isWhole ? UInt64(nodes.count) : nil,
-        allocation: naming.ownAllocation(of: shown) ?? naming.allocation(of: shown), isValue: false),
-      nodes: nodes)
+    for (type, candidate) in candidates.filter({ Double($0.value.objects.count) >= least })
+      .sorted(by: { order($0) < order($1) })
+    {
+      let own = Self.own(looked, candidate.objects)
+      let kept = own.filter { isKept($0.value, $0.key) }
+      guard Double(own.count) >= least, Double(kept.count) >= Self.keptShare * Double(looked.count),
+        let shown = kept[sample] ?? looked.lazy.compactMap({ kept[$0] }).first
+      else { continue }
+      let nodes = Set(candidate.objects.flatMap { wrapper, objects in objects.filter { isKept($0, wrapper) } })
+      let isWhole = looked.count >= wrappers.count
+      let name = graph.types[Int(type)]
+      return Found(
+        subject: Finding.Subject(
+          type: name.name, qualifiedType: name.qualifiedName, count: isWhole ? UInt64(nodes.count) : nil,
+          allocation: naming.ownAllocation(of: shown) ?? naming.allocation(of: shown), isValue: false),
+        nodes: nodes)
+    }
+    return nil
+  }
+
+  /// Gives as many wrappers as possible an object of their own, by augmenting paths. Source: Kuhn, The Hungarian method
+  /// for the assignment problem, 1955. O(wrappers × references), and linear if each wrapper has one object.
+  private static func own(_ wrappers: [NodeID], _ objects: [NodeID: [NodeID]]) -> [NodeID: NodeID] {
+    var owners: [NodeID: NodeID] = [:]
+    func give(_ wrapper: NodeID, _ tried: inout Set<NodeID>) -> Bool {
+      for object in objects[wrapper] ?? [] where tried.insert(object).inserted {
+        guard let other = owners[object] else {
+          owners[object] = wrapper
+          return true
+        }
+        if give(other, &tried) {
+          owners[object] = wrapper
+          return true
+        }
+      }
+      return false
+    }
+    for wrapper in wrappers {
+      var tried: Set<NodeID> = []
+      _ = give(wrapper, &tried)
+    }
+    return Dictionary(uniqueKeysWithValues: owners.map { ($0.value, $0.key) })
   }
 
   /// Returns the program's objects that a wrapper leads to, each with its distance. Paths to them contain no other

@@ -154,7 +154,7 @@ package struct LiveCurves: BitwiseCopyable {
   }
 
   /// Adds the live blocks of a site to `sums`. The sum at index n counts the blocks after the first n × `step` events of
-  /// the process. The other arguments are those of `curve`. Constant time for a site that has no block at these moments.
+  /// the process. The other arguments are as in `curve`. Constant time for a site that has no block at these moments.
   func addLive(_ position: Position, start: UInt64, live: UInt64, every step: UInt64, to sums: inout [UInt64]) {
     if !position.isApart, position.curve == 0, live == 0 { return }
     let counts = position.isApart ? curves[Int(position.curve)].pointee : Counts()

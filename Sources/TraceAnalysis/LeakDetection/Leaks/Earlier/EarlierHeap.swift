@@ -110,7 +110,7 @@ package final class EarlierHeap {
     return Course(teardown: teardown, moment: .peak, sites: sites)
   }
 
-  /// Returns the end of objects whose siblings ended before; nil if there were few. `sites`: those of the objects.
+  /// Returns the end of objects whose siblings ended before; nil if there were few. `sites`: the sites of the objects.
   private static func remaining(_ sites: [SiteID], _ reader: TraceReader, _ exit: TraceSnapshot) -> Course? {
     guard !sites.isEmpty, var teardown = search(sites, after: .lastBirth, reader, exit), isLate(teardown, reader)
     else { return nil }
@@ -172,7 +172,7 @@ package final class EarlierHeap {
 
   /// The objects of one of the program's types.
   private struct Population {
-    /// The objects that are live at exit, among those of sites where some ended.
+    /// The number of objects that are live at exit. Sites whose objects all live are left out.
     var rest: UInt64 = 0
     /// The live objects of these sites after each interval of the run.
     var counts = [UInt64](repeating: 0, count: LiveCurves.intervals + 1)
