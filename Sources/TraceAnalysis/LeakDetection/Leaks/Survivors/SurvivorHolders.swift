@@ -266,8 +266,8 @@ extension SurvivorFinder {
 
   /// Returns whether most of some tasks do not wait: a thread runs them, or they wait only for a thread.
   private func areAtWork(_ tasks: Set<NodeID>) -> Bool {
-    // In some images, no task has a state.
-    guard !graph.taskStates.isEmpty else { return false }
+    // A task without a state runs only if the states were read.
+    guard graph.taskRelations.isKnown else { return false }
     let busy = tasks.count { graph.taskStates[$0] == nil || waiting.isAboutToGoOn($0) }
     return busy * 2 > tasks.count
   }
