@@ -1,4 +1,4 @@
-"""Everything that leaktrace is measured by, beside the untraced run and heaptrack. Started by scripts/bench."""
+"""Measures leaktrace, and compares it with the untraced run and heaptrack. Started by scripts/bench."""
 
 import argparse
 import datetime
@@ -21,20 +21,20 @@ AIMS = os.path.join(BENCHMARKS, "aims.json")
 def parse() -> argparse.Namespace:
     names = [part.name for part in PARTS]
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7, help="rounds that count (default 7)")
+    parser.add_argument("--rounds", type=int, default=7, help="number of rounds after the warm-up (default 7)")
     parser.add_argument(
-        "--quick", action="store_true", help="small workloads and two rounds, to see that everything works"
+        "--quick", action="store_true", help="use small workloads and two rounds, only to see that everything works"
     )
-    parser.add_argument("--no-instructions", action="store_true", help="leave out what callgrind counts")
+    parser.add_argument("--no-instructions", action="store_true", help="do not count instructions with callgrind")
     parser.add_argument(
         "--only",
         choices=names,
         metavar="PART",
         action="append",
-        help="measure this alone, and keep the others' results; may be given several times: " + ", ".join(names),
+        help="measure only this part, and keep the results of others; can be repeated: " + ", ".join(names),
     )
     parser.add_argument(
-        "--output", default=BENCHMARKS, metavar="DIRECTORY", help="where RESULTS.md and results.json go"
+        "--output", default=BENCHMARKS, metavar="DIRECTORY", help="directory of RESULTS.md and results.json"
     )
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -71,7 +71,7 @@ def main() -> None:
                 programs=programs,
             )
             result = part.measure(bench)
-            # What is done is kept if a later part fails.
+            # Written after each part, so that a later failure does not lose it.
             files = ResultFiles(options.output, PARTS)
             files.add(part, result, about)
             say(f"written to {files.write(aims)}")
@@ -81,5 +81,5 @@ if __name__ == "__main__":
     try:
         main()
     except (FailedRun, subprocess.CalledProcessError) as failure:
-        print(f"bench: stopped, and nothing was written of this part: {failure}", file=sys.stderr)
+        print(f"bench: stopped; the results of this part were not written: {failure}", file=sys.stderr)
         sys.exit(1)

@@ -1,4 +1,4 @@
-"""Figures of repeated measurements, and how they are written."""
+"""Values of repeated measurements, and their text in tables."""
 
 import math
 import statistics
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 
 class Series:
-    """One quantity, measured again and again."""
+    """Values of one quantity in all rounds."""
 
     def __init__(self, values: Iterable[float] = ()) -> None:
         self.values = list(values)
@@ -24,17 +24,19 @@ class Series:
         return statistics.median(self.values)
 
     def text(self, scale: float = 1.0, digits: int = 2) -> str:
-        """The median, the smallest and the largest."""
+        """Returns the median, with the minimum and maximum in parentheses."""
         smallest, largest = min(self.values) * scale, max(self.values) * scale
         return f"{self.median * scale:.{digits}f} ({smallest:.{digits}f}…{largest:.{digits}f})"
 
     def ratio(self, base: "Series") -> float:
-        """Median of the ratios round by round: what disturbs a round disturbs both sides of it."""
+        """Returns the median of each round's ratio to `base`. A disturbance of a round affects both values."""
         return statistics.median(self._ratios(base))
 
     def ratio_interval(self, base: "Series") -> tuple[float, float]:
-        """Holds the median of all such ratios 19 times in 20, whatever their distribution: of six rounds or more, those
-        that as many lie below and above as the sign test allows for. All of fewer."""
+        """Returns a 95 % confidence interval for the median ratio, for any distribution (sign test).
+
+        With less than six rounds, returns the minimum and maximum, whose confidence is lower.
+        """
         ratios = sorted(self._ratios(base))
         count, left_out, tail = len(ratios), 0, 0.5 ** len(ratios)
         while tail <= 0.025:
@@ -56,12 +58,12 @@ def grouped(count: float) -> str:
 
 
 def count(value: float) -> str:
-    """A number of instructions, without decimals."""
+    """Returns a number of instructions without decimals."""
     return str(round(value))
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: bool = True) -> str:
-    """A Markdown table whose first column is text, and the others too unless they are `numbers`."""
+    """Returns a Markdown table. `numbers`: whether to align all columns but the first to the right."""
     rule = "| --- |" + (" ---: |" if numbers else " --- |") * (len(header) - 1)
     lines = ["| " + " | ".join(header) + " |", rule]
     lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]

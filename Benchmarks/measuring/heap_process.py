@@ -1,4 +1,4 @@
-"""The workload with a large heap, which is talked to line by line while images are taken of it."""
+"""A workload process that executes commands from its input, such as taking a heap image."""
 
 import os
 import subprocess
@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from .process_tree import children, executable, state
 from .processes import FailedRun
 
-WRITING = "0.25"  # seconds of each of the target's rounds of writing
-PATIENCE = 150  # seconds until an image that is not done is given up
+WRITE_SECONDS = "0.25"  # duration of one `write` command
+TIMEOUT = 150  # seconds for an image
 
 
 class HeapProcess:
@@ -39,11 +39,11 @@ class HeapProcess:
             self._process.wait()
 
     def expect(self, word: str) -> list[str]:
-        """The words after `word` on the next line."""
+        """Reads a line that starts with `word`, and returns the words after it."""
         line = self._process.stdout.readline() if self._process.stdout else ""
         words = line.split()
         if not words or words[0] != word:
-            raise FailedRun(f"{self._command}: printed {line!r} where {word} was expected")
+            raise FailedRun(f"{self._command}: printed {line!r} instead of {word}")
         return words[1:]
 
     def ask(self, line: str, word: str) -> list[str]:
@@ -52,7 +52,7 @@ class HeapProcess:
         return self.expect(word)
 
     def find(self, program: str) -> int:
-        """The workload's own process, which is the command's or a child of it."""
+        """Returns the process of the workload: the command's process or a child of it."""
         for process in [self._process.pid, *children(self._process.pid)]:
             if executable(process) == os.path.realpath(program):
                 self._program = process
@@ -60,28 +60,28 @@ class HeapProcess:
         raise FailedRun(f"{self._command}: {program} is not running")
 
     def copies(self) -> list[int]:
-        """Processes that write an image. One that has ended is there until the program asks for its status."""
+        """Returns the processes that write an image. Exited ones that the program did not reap are left out."""
         return [each for each in children(self._program) if state(each) not in ("Z", "X", "")]
 
     def wait_for_copies(self, idle: Callable[[], None]) -> None:
-        """Calls `idle` until no image is being written."""
-        deadline = time.monotonic() + PATIENCE
+        """Calls `idle` repeatedly until no image is being written."""
+        deadline = time.monotonic() + TIMEOUT
         while self.copies():
             if time.monotonic() > deadline:
-                raise FailedRun(f"{self._command}: an image was not done after {PATIENCE} seconds")
+                raise FailedRun(f"{self._command}: an image took more than {TIMEOUT} seconds")
             idle()
 
     def snapshot(self) -> float:
-        """Seconds that the call took which takes an image."""
+        """Takes an image. Returns the seconds of the call."""
         return int(self.ask("snapshot", "snapshot")[1]) / 1e9
 
     def write(self) -> tuple[int, int]:
-        """Writes to accounts for a while. How many it wrote to, and the nanoseconds that this took."""
-        count, taken = self.ask("write " + WRITING, "written")
+        """Writes to accounts for `WRITE_SECONDS`. Returns the number of writes, and nanoseconds."""
+        count, taken = self.ask("write " + WRITE_SECONDS, "written")
         return int(count), int(taken)
 
     def exit(self) -> float:
-        """Seconds from the end of the workload's work until the command has ended."""
+        """Ends the workload. Returns the seconds from the end of its work to the exit of the command."""
         begin = int(self.ask("exit", "exit")[0]) / 1e9
         status = self._process.wait()
         end = time.monotonic()

@@ -1,7 +1,7 @@
-"""Instructions that recording takes, counted by callgrind: figures that do not depend on how busy the machine is.
+"""Instructions of recording, counted by callgrind. The counts do not depend on the load of the machine.
 
-Paths through the hooks are counted by themselves, between two marks in a program. Whole workloads are run for a shorter
-and for a longer time; starting up costs the same in both and cancels out.
+The instructions of a path through the hooks are counted between two marks in a program. A whole workload has a short
+and a long run. Their difference does not include the start of the program, which costs the same in both.
 """
 
 import os
@@ -14,38 +14,38 @@ from dataclasses import dataclass
 from .processes import FailedRun, run
 from .recorders import remove_trace
 
-# The compressor's functions, which are linked into the recorder: they choose their way by the processor.
+# Functions of the compressor, which is linked into the recorder. Their code path depends on the processor.
 COMPRESSION = re.compile(r"(?:ZSTD|HUF|FSE|HIST|XXH|BIT|ERR|POOL)_|XXH\d")
 
 
-# Bytes from one sample to the next, of a light recording, so many that none is in what is counted.
+# Bytes from one sample to the next of a light recording: too many for a sample in the counted calls.
 NO_SAMPLE = 1 << 36
 
-# The recorder switches stacks now and then, which callgrind takes for the end of a function. So the marks are entries
-# of two small functions, not the beginning and end of one.
+# The recorder sometimes switches stacks, and callgrind then assumes that a function has returned. So the marks are the
+# entries of two small functions instead of the start and end of one.
 COUNTING = ("--zero-before=counting_begins", "--dump-before=counting_ends")
 
 
 @dataclass
 class PathCost:
-    """Instructions a call."""
+    """Instructions per call."""
 
     all: float
-    recorder: float  # without other libraries and compression
+    recorder: float  # of libleaktrace.so, without compression
 
 
 @dataclass
 class WorkloadCost:
-    """Instructions an event of a whole workload."""
+    """Instructions per event of a whole workload."""
 
     events: int
     instructions: float  # added by recording
     untraced: float
-    functions: list[tuple[str, float]]  # of the recorder, with their own instructions, the most first
+    functions: list[tuple[str, float]]  # of the recorder, with their own instructions, in descending order
 
 
 def _tool() -> str:
-    """callgrind itself: the launcher is a dynamic program, which would be traced instead."""
+    """Returns the path of callgrind itself. The launcher is a dynamic executable, and would be traced instead."""
     for directory in ("/usr/libexec/valgrind", "/usr/lib/valgrind", "/usr/lib/x86_64-linux-gnu/valgrind"):
         for machine in ("amd64", "arm64"):
             path = f"{directory}/callgrind-{machine}-linux"
@@ -55,7 +55,7 @@ def _tool() -> str:
 
 
 def _instructions(profile: str) -> tuple[int, int]:
-    """What a file of callgrind's counts: all instructions, and those of the recorder without compression."""
+    """Returns the counts in a callgrind file: all instructions, and the recorder's without compression."""
     names: dict[str, str] = {}
     objects: dict[str, str] = {}
     total = own = 0
@@ -78,7 +78,7 @@ def _instructions(profile: str) -> tuple[int, int]:
                 found = resolve(names, value)
                 function = found if kind == "fn" else function
             elif kind == "calls":
-                is_callees = True  # the next line is what the callee took
+                is_callees = True  # the next line has the cost of the callee
             elif re.match(r"[-+*\d]", line):
                 if not is_callees:
                     cost = int(line.split()[1])
@@ -90,8 +90,8 @@ def _instructions(profile: str) -> tuple[int, int]:
 
 
 def settings(retains: str) -> dict[str, str]:
-    """The recorder's settings for a value of `--arc`, or for `light`."""
-    # An image is no event.
+    """Returns the recorder's environment variables for a value of `--arc`, or for `light`."""
+    # Images would add instructions that belong to no event.
     values = {"LEAKTRACE_ARC": retains, "LEAKTRACE_SNAPSHOTS": "off"}
     if retains == "light":
         values |= {"LEAKTRACE_MODE": "light", "LEAKTRACE_SAMPLE": str(NO_SAMPLE), "LEAKTRACE_SAMPLE_FIRST": "0"}
@@ -99,7 +99,7 @@ def settings(retains: str) -> dict[str, str]:
 
 
 def profiles_in(directory: str) -> list[str]:
-    """The files of a run of `hook-paths` with the counts of one measurement each, in order."""
+    """Returns the callgrind files of a run of `hook-paths`, in order. Each has the counts of one path."""
     found = [name for name in os.listdir(directory) if re.fullmatch(r"callgrind\.out\.\d+", name)]
     found.sort(key=lambda name: int(name.rsplit(".", 1)[1]))
     return [os.path.join(directory, name) for name in found]
@@ -108,10 +108,14 @@ def profiles_in(directory: str) -> list[str]:
 def costs_of_paths(
     output: str, profiles: Sequence[str], count: int, retains: str | None, events: int
 ) -> dict[str, PathCost]:
-    """The costs by path, from what `hook-paths` printed and what callgrind counted. `events` were recorded."""
+    """Returns the costs by path.
+
+    `output`: of `hook-paths`. `profiles`: callgrind's files. `count`: requested calls per path. `events`: number of
+    recorded events. Raises FailedRun if the numbers do not fit together.
+    """
     calls = {name: int(number) for name, number in (line.split(": ") for line in output.splitlines())}
     if len(profiles) != len(calls):
-        raise FailedRun(f"hook-paths: {len(profiles)} counts of {len(calls)} paths")
+        raise FailedRun(f"hook-paths: {len(profiles)} counts for {len(calls)} paths")
     unrecorded = () if retains == "stacks" else ("retain", "release")
     recorded = sum(number for name, number in calls.items() if name not in unrecorded)
     lacks_events = retains in ("counts", "stacks") and events < recorded
@@ -125,7 +129,7 @@ def costs_of_paths(
 
 
 def recorded_events(leaktrace: str, trace: str, directory: str) -> int | None:
-    """The number of events in a trace that an exit closed. None if the trace lacks events."""
+    """Returns the number of events in a trace. None if the trace was not closed at exit, or lacks events."""
     chunks = run([leaktrace, "dump", "--chunks", trace], directory).output
     closing = re.search(r"closing reason=exit .*?\bevents=(\d+) .*\bdrops=([\d,]+)$", chunks, re.MULTILINE)
     if not closing or any(int(number) for number in closing[2].split(",")[:3]):
@@ -143,7 +147,7 @@ class InstructionCounter:
 
     @staticmethod
     def _strip(source: str, target: str) -> None:
-        # Debug information newer than valgrind's makes it give up; symbols are all that is needed.
+        # valgrind fails on debug information that is too new for it. Symbols suffice.
         subprocess.run(["objcopy", "--strip-debug", source, target], check=True)
 
     def program(self, path: str) -> str:
@@ -152,7 +156,7 @@ class InstructionCounter:
         return target
 
     def count(self, program: str, arguments: Sequence[str], retains: str | None = None) -> tuple[int, int]:
-        """Instructions and events of one run; without `retains`, untraced."""
+        """Returns instructions and events of one run. It is untraced if `retains` is None."""
         profile = os.path.join(self._directory, "callgrind.out")
         if os.path.exists(profile):
             os.unlink(profile)
@@ -166,8 +170,10 @@ class InstructionCounter:
     def _run(
         self, program: str, arguments: Sequence[str], retains: str | None, options: Sequence[str]
     ) -> tuple[str, int]:
-        """Runs it below callgrind. What it printed, and how many events were recorded; a trace that is not whole is a
-        failure."""
+        """Runs a program under callgrind. Returns its output and the number of recorded events.
+
+        Raises FailedRun if the trace lacks events.
+        """
         trace = os.path.join(self._directory, "callgrind.trace")
         remove_trace(trace)
         ours = ("LEAKTRACE_", "LD_PRELOAD")
@@ -184,11 +190,11 @@ class InstructionCounter:
             return output, 0
         events = recorded_events(self._leaktrace, trace, self._directory)
         if events is None:
-            raise FailedRun(f"{' '.join(command)}: the trace was not closed by an exit, or lacks events")
+            raise FailedRun(f"{' '.join(command)}: the trace was not closed at exit, or lacks events")
         return output, events
 
     def split(self) -> list[tuple[str, int]]:
-        """Instructions of the last run by function of the recorder, the most first."""
+        """Returns the instructions of the last run by function of the recorder, in descending order."""
         profile = os.path.join(self._directory, "callgrind.out")
         text = subprocess.run(
             ["callgrind_annotate", "--threshold=100", profile],
@@ -200,13 +206,13 @@ class InstructionCounter:
         found = re.findall(r"^\s*([\d,]+) .*?[^ ]*:(\S+) \[.*libleaktrace\.so\]$", text, re.MULTILINE)
         totals: dict[str, int] = {}
         for count, name in found:
-            # callgrind tells the depths of a recursion apart.
+            # callgrind has an entry for each depth of a recursion.
             name = re.sub(r"'\d+$", "", name)
             totals[name] = totals.get(name, 0) + int(count.replace(",", ""))
         return list(totals.items())
 
     def path_costs(self, program: str, count: int, retains: str | None = None) -> dict[str, PathCost]:
-        """By path of `hook-paths`. Without `retains`, untraced."""
+        """Returns the costs by path of `hook-paths`. The run is untraced if `retains` is None."""
         for path in profiles_in(self._directory):
             os.unlink(path)
         output, events = self._run(program, [str(count)], retains, COUNTING)

@@ -1,4 +1,4 @@
-"""What the measurements were made on, and how busy it was with other things."""
+"""The machine of the measurements, and its load by other processes."""
 
 import os
 import platform
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 def first_line(command: Sequence[str]) -> str:
-    """The first line a command prints, or an empty string if it cannot be run."""
+    """Returns the first nonblank line of a command's output. Empty if there is none, or if the command cannot run."""
     try:
         result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     except OSError:
@@ -29,7 +29,10 @@ def _field(path: str, name: str, separator: str) -> str:
 
 
 def _version() -> str:
-    """The commit, and whether anything but the results was changed since: those are written part by part."""
+    """Returns the commit, with `-dirty` if there are uncommitted changes.
+
+    Changes of the results do not count, because they are written after each part.
+    """
     if not shutil.which("git"):
         return ""
     commit = first_line(["git", "describe", "--always", "--abbrev=12"])
@@ -39,7 +42,7 @@ def _version() -> str:
 
 
 def description() -> dict[str, str | int | None]:
-    """Name and value of everything that figures depend on."""
+    """Returns names and values of the properties that can affect figures."""
     memory = _field("/proc/meminfo", "MemTotal", ":").split()
     return {
         "processor": _field("/proc/cpuinfo", "model name", ":") or platform.processor() or platform.machine(),
@@ -58,7 +61,7 @@ def description() -> dict[str, str | int | None]:
 
 
 class ProcessorUse:
-    """Processor seconds of the whole machine, idle ones left out, since it was made."""
+    """Busy processor seconds of the whole machine since this object was created."""
 
     def __init__(self) -> None:
         self._begin = self._busy()
@@ -71,6 +74,8 @@ class ProcessorUse:
         return (user + nice + system + interrupts + soft_interrupts + steal) / os.sysconf("SC_CLK_TCK")
 
     def others(self, own: float, wall: float) -> float:
-        """Processors that others kept busy on average during `wall` seconds, of which `own` processor seconds were
-        ours."""
+        """Returns how many processors other processes kept busy on average.
+
+        `own`: processor seconds of the benchmark's own processes. `wall`: seconds since this object was created.
+        """
         return max(0.0, self._busy() - self._begin - own) / wall if wall > 0 else 0.0

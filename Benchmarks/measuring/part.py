@@ -1,4 +1,4 @@
-"""What a part of the benchmark gives, and what it is given."""
+"""The interface of a part of the benchmark, and the types that parts share."""
 
 import os
 import subprocess
@@ -17,27 +17,28 @@ REPOSITORY = os.path.dirname(BENCHMARKS)
 
 @dataclass
 class About:
-    """When, how and on what a part was measured."""
+    """Date, command and machine of a part's measurement."""
 
     date: str
     arguments: str  # of scripts/bench
     machine: dict[str, Any]
-    others: float | None = None  # processors that others kept busy at most; None where that is not noted
+    others: float | None = None  # most processors that other processes kept busy; None if not recorded
 
     def line(self) -> str:
-        """One line below a part's heading."""
+        """The line below a part's heading."""
         command = f"{self.date}, `scripts/bench {self.arguments}`".rstrip()
         version = self.machine["leaktrace"] or "of unknown version"
-        return f"{command}, leaktrace {version}. Medians, with the smallest and largest."
+        ranges = "A value with a range is a median. The range covers all rounds."
+        return f"Measured {command}, leaktrace {version}. {ranges}"
 
 
 @dataclass
 class Figure:
-    """One row of the summary. None: nothing was measured, or there is nothing to compare with."""
+    """One row of the summary."""
 
     name: str
-    value: float | None
-    peer: float | None = None  # heaptrack's
+    value: float | None  # None if it was not measured
+    peer: float | None = None  # heaptrack's figure; None if there is none
     unit: str = ""
     digits: int = 2
 
@@ -46,7 +47,7 @@ class Figure:
 
 
 class Programs:
-    """The workloads, compiled when they are first asked for."""
+    """The workloads. Each is compiled on its first use."""
 
     def __init__(self, directory: str) -> None:
         self._directory = directory
@@ -68,9 +69,9 @@ class Bench:
 
     products: str  # the directory with leaktrace and libleaktrace.so
     rounds: int
-    is_quick: bool  # small workloads, to see that everything works
+    is_quick: bool  # small workloads, which only show that everything works
     counts_instructions: bool
-    directory: str  # for all that is written meanwhile
+    directory: str  # for temporary files
     about: About
     programs: Programs
 
@@ -93,27 +94,27 @@ Result = TypeVar("Result")
 
 
 class Part(ABC, Generic[Result]):
-    """One subject of the benchmark, which `--only` can choose. `Result` is a record: see records.py."""
+    """One part of the benchmark, which `--only` can select. `Result` is a record as in records.py."""
 
     name: ClassVar[str]
-    heading: ClassVar[str]  # in RESULTS.md, of the first level
+    heading: ClassVar[str]  # of the first level, in RESULTS.md
     result: type[Result]
 
     @abstractmethod
     def measure(self, bench: Bench) -> Result:
-        """Raises FailedRun if anything is not as it should be: no figure is taken from that."""
+        """Raises FailedRun if a command fails or has an unexpected result. Such a run gives no figures."""
 
     @abstractmethod
     def markdown(self, result: Result, about: About) -> str:
-        """The part's section of RESULTS.md, with its heading."""
+        """Returns the part's section of RESULTS.md, with its heading."""
 
     def plots(self, result: Result) -> Sequence[Plot]:
-        """The diagrams that the section refers to, in the folder `plots`."""
+        """Returns the diagrams that the section shows. They are in the folder `plots`."""
         return ()
 
 
 class SummarisedPart(Part[Result]):
-    """A part of which the summary has figures."""
+    """A part with figures in the summary."""
 
     @abstractmethod
     def figures(self, result: Result) -> Iterable[Figure]: ...

@@ -1,4 +1,4 @@
-"""Diagrams of what was measured. gnuplot draws them."""
+"""Diagrams of measurements, drawn by gnuplot."""
 
 import os
 import subprocess
@@ -12,10 +12,10 @@ Points = Sequence[tuple[float, float]]
 class Plot:
     """Lines over two logarithmic axes."""
 
-    name: str  # of the file, without its ending
+    name: str  # of the file, without extension
     title: str
-    across: str  # the quantity and unit of the horizontal axis
-    up: str
+    x_label: str  # quantity and unit
+    y_label: str  # quantity and unit
     lines: Mapping[str, Points]
 
     @property
@@ -23,7 +23,7 @@ class Plot:
         return self.name + ".svg"
 
     def script(self, path: str) -> str:
-        """What gnuplot has to do to write the diagram to a file."""
+        """Returns the gnuplot script that writes the diagram to `path`."""
         styles = [f'"-" using 1:2 with linespoints linewidth 2 title "{name}"' for name in self.lines]
         data = ["\n".join([*(f"{x} {y}" for x, y in points), "e"]) for points in self.lines.values()]
         return "\n".join(
@@ -31,8 +31,8 @@ class Plot:
                 'set terminal svg size 640,400 font "sans-serif,13" background "white"',
                 f'set output "{path}"',
                 f'set title "{self.title}"',
-                f'set xlabel "{self.across}"',
-                f'set ylabel "{self.up}"',
+                f'set xlabel "{self.x_label}"',
+                f'set ylabel "{self.y_label}"',
                 "set logscale xy",
                 'set format x "%.0s%c"',
                 'set format y "%g"',
@@ -46,7 +46,7 @@ class Plot:
 
 
 def draw(plots: Sequence[Plot], directory: str) -> None:
-    """Writes the diagrams to files in a directory. Raises CalledProcessError if gnuplot fails."""
+    """Writes the diagrams to a directory. Raises CalledProcessError if gnuplot fails."""
     for plot in plots:
         os.makedirs(directory, exist_ok=True)
         path = os.path.join(directory, plot.file)

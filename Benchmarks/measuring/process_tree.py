@@ -1,4 +1,4 @@
-"""What the kernel tells of processes. All of it is empty or None once a process has ended."""
+"""Properties of processes, read from /proc. They are empty or None after a process has exited."""
 
 import os
 
@@ -15,12 +15,12 @@ def children(process: int) -> list[int]:
 
 
 def descendants(process: int) -> list[int]:
-    """It and all below it, the innermost first."""
+    """Returns the process and all its descendants. Each comes after its own descendants."""
     return [each for child in children(process) for each in descendants(child)] + [process]
 
 
 def state(process: int) -> str:
-    """As the kernel writes it: R running, Z ended."""
+    """Returns the kernel's letter for the state, such as R for running and Z for exited but not reaped."""
     try:
         with open(f"/proc/{process}/stat") as file:
             return file.read().rpartition(")")[2].split()[0]
@@ -36,8 +36,10 @@ def executable(process: int) -> str:
 
 
 def memory(process: int) -> int | None:
-    """Bytes that a process has of memory, its part of what it shares counted, and of page tables. None also where that
-    may not be read."""
+    """Returns the bytes of memory and page tables of a process. It has its share of each shared page.
+
+    None also if the caller may not read these values.
+    """
     fields: dict[str, str] = {}
     try:
         for name in ("smaps_rollup", "status"):

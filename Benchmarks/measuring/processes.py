@@ -1,4 +1,4 @@
-"""Running one command, measuring it, and refusing to measure one that failed."""
+"""Runs and measures one command. Raises an error if it fails."""
 
 import os
 import subprocess
@@ -11,20 +11,20 @@ from .machine import ProcessorUse
 
 
 class FailedRun(Exception):
-    """A command did not do what it should: no figure may be taken from it."""
+    """A command failed or had an unexpected result. It must not give figures."""
 
 
 @dataclass
 class Run:
     wall: float  # seconds
-    processor: float  # user and system seconds of the command and all it waited for
-    peak: int  # bytes: the most that any one process of the command had resident
-    others: float  # processors that other processes kept busy meanwhile
+    processor: float  # user and system seconds of the command and of the children that it waited for
+    peak: int  # bytes: the largest resident size of any single process of the command
+    others: float  # processors that other processes kept busy during the run, on average
     output: str
 
 
 def run(command: Sequence[str], directory: str, environment: Mapping[str, str] | None = None) -> Run:
-    """Runs `command` to its end. Raises FailedRun unless it succeeds."""
+    """Runs `command` until it exits. Raises FailedRun unless its exit status is 0."""
     output_path = os.path.join(directory, "output.txt")
     errors_path = os.path.join(directory, "errors.txt")
     with open(output_path, "wb") as output, open(errors_path, "wb") as errors:
@@ -49,15 +49,16 @@ def run(command: Sequence[str], directory: str, environment: Mapping[str, str] |
 
 @dataclass
 class Memory:
-    program: int  # bytes: the most that the measured program itself had resident
-    # bytes: the most that the command and all its children had resident together, pages shared between them counted
-    # twice
+    program: int  # bytes: largest resident size of the measured program itself
+    # bytes: largest resident size of the command and all its descendants together; each counts the pages that it shares
     all: int
 
 
 class _Watcher(threading.Thread):
-    """Looks at a process and its descendants every few milliseconds. What a process has had resident at most, the
-    kernel keeps."""
+    """Samples the memory of a process and its descendants every few milliseconds.
+
+    The kernel keeps the highest resident size of each process. Only the sum over all processes depends on the samples.
+    """
 
     def __init__(self, root: int, program: str) -> None:
         super().__init__(daemon=True)
@@ -68,13 +69,13 @@ class _Watcher(threading.Thread):
 
     def run(self) -> None:
         while not self._ended.wait(0.004):
-            self._look()
+            self._sample()
 
     def end(self) -> None:
         self._ended.set()
         self.join()
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         pending, resident = [str(self._root)], 0
         while pending:
             process = pending.pop()
@@ -89,12 +90,12 @@ class _Watcher(threading.Thread):
                     with open(f"/proc/{process}/task/{thread}/children") as file:
                         pending += file.read().split()
             except (OSError, KeyError, ValueError):
-                continue  # it ended meanwhile
+                continue  # the process has exited
         self.memory.all = max(self.memory.all, resident)
 
 
 def memory_of(command: Sequence[str], directory: str, program: str) -> Memory:
-    """Runs `command`, watching it. In a run of its own: watching costs time."""
+    """Runs `command` and measures its memory. Sampling takes time, so this run is not used for times."""
     with open(os.path.join(directory, "output.txt"), "wb") as output:
         child = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=directory
@@ -106,5 +107,5 @@ def memory_of(command: Sequence[str], directory: str, program: str) -> Memory:
     if status != 0:
         raise FailedRun(f"{' '.join(command)}: exit status {status}")
     if watcher.memory.program == 0:
-        raise FailedRun(f"{' '.join(command)}: {program} was never seen running")
+        raise FailedRun(f"{' '.join(command)}: {program} was not seen running")
     return watcher.memory

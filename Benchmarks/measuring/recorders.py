@@ -1,4 +1,4 @@
-"""The ways in which a workload is run: untraced, traced by leaktrace, traced by heaptrack."""
+"""Ways of running a workload: untraced, traced by leaktrace, traced by heaptrack."""
 
 import os
 import re
@@ -17,7 +17,7 @@ class Workload:
     name: str
     program: str
     arguments: list[str]
-    output: str = ""  # what it prints untraced
+    output: str = ""  # of an untraced run
 
     @property
     def command(self) -> list[str]:
@@ -30,7 +30,7 @@ class Workload:
 
 @dataclass
 class TraceFacts:
-    """What a way of running left: nothing, a file, or a trace that says what is in it."""
+    """Properties of the file that a run left. All are None after an untraced run."""
 
     bytes: int | None = None
     events: int | None = None
@@ -38,7 +38,7 @@ class TraceFacts:
 
 
 class Way(ABC):
-    """A way of running a workload. Raises FailedRun where it was not run as it should be."""
+    """A way of running a workload."""
 
     name: str
 
@@ -47,11 +47,11 @@ class Way(ABC):
 
     @abstractmethod
     def facts(self, directory: str) -> TraceFacts:
-        """Of the last run. Raises FailedRun if what it left is not whole."""
+        """Returns the facts of the last run. Raises FailedRun if its file is incomplete."""
 
     @abstractmethod
     def check(self, workload: Workload, output: str, directory: str) -> TraceFacts:
-        """Raises FailedRun unless the workload printed what it prints untraced."""
+        """Returns the facts of the last run. Raises FailedRun if `output` differs from the untraced run's output."""
 
 
 class Untraced(Way):
@@ -72,9 +72,7 @@ class Untraced(Way):
 
 
 class Leaktrace(Way):
-    """`leaktrace record` with one of its settings for retains and releases. The names are read by a command of their
-    own, after the program's run: they cost the program nothing.
-    """
+    """`leaktrace record --arc retains`. Another command adds the names after the run, so they take none of its time."""
 
     def __init__(self, tool: str, retains: str) -> None:
         self.tool = tool
@@ -90,7 +88,7 @@ class Leaktrace(Way):
         return record + workload.command
 
     def add_names(self, directory: str) -> None:
-        """Completes the last run's trace, so that readers find in it what `record` alone would have left."""
+        """Adds the names to the last run's trace, as `record` does without `--no-names`."""
         run([self.tool, "names", self.trace(directory)], directory)
 
     def check(self, workload: Workload, output: str, directory: str) -> TraceFacts:
@@ -104,9 +102,10 @@ class Leaktrace(Way):
         pattern = r"^\d+ closing reason=(\w+) .*?\bevents=(\d+) .*\bdrops=([\d,]+)$"
         closing = re.search(pattern, chunks, re.MULTILINE)
         if not closing or closing[1] != "exit":
-            raise FailedRun(f"{self.name}: the trace was not closed by an exit")
+            raise FailedRun(f"{self.name}: the trace was not closed at exit")
         drops = [int(count) for count in closing[3].split(",")]
-        # By LT_DROP_ numbers: nested calls, after stopping, no memory. The others are events with less of a stack.
+        # Indices are LT_DROP_ constants. The first three are lost events: NESTED, STOPPED and NO_MEMORY. The events of
+        # STACK_TRUNCATED and STACK_INCOMPLETE were recorded.
         if any(drops[:3]):
             raise FailedRun(f"{self.name}: events were dropped: {closing[3]}")
         return TraceFacts(os.path.getsize(trace), int(closing[2]), drops[3] + drops[4])
@@ -131,7 +130,7 @@ class Heaptrack(Way):
         return ["heaptrack", "-o", os.path.join(directory, "heaptrack"), *workload.command]
 
     def check(self, workload: Workload, output: str, directory: str) -> TraceFacts:
-        # Its own remarks stand around the program's output.
+        # heaptrack prints messages before and after the program's output.
         if workload.output.strip() not in (line.strip() for line in output.splitlines()):
             raise FailedRun(f"heaptrack, {workload.name}: the program's output is missing from {output!r}")
         return self.facts(directory)
@@ -150,7 +149,7 @@ def remove_trace(trace: str) -> None:
 
 
 def recorders(tool: str, settings: Iterable[str] = ("off", "counts", "stacks")) -> list[Way]:
-    """In the order in which they take turns."""
+    """Returns the ways to run a workload, in the order of a round. heaptrack is left out if it is not installed."""
     ways: list[Way] = [Untraced(), *(Leaktrace(tool, retains) for retains in settings)]
     if shutil.which("heaptrack"):
         ways.append(Heaptrack())
@@ -158,7 +157,7 @@ def recorders(tool: str, settings: Iterable[str] = ("off", "counts", "stacks")) 
 
 
 def shown_command(way: str, program: str) -> str:
-    """The command of the way with this name, for people."""
+    """Returns the command line for the way with this name, for display."""
     if way.startswith("leaktrace --arc "):
         return f"leaktrace record --no-names --arc {way.removeprefix('leaktrace --arc ')} -o FILE -- {program}"
     return f"heaptrack -o FILE {program}" if way == "heaptrack" else program

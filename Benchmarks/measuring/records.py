@@ -1,4 +1,4 @@
-"""Typed records, and the JSON values that results.json has of them."""
+"""Conversion between typed records and the JSON values of results.json."""
 
 import dataclasses
 import enum
@@ -12,15 +12,15 @@ Record = TypeVar("Record")
 
 
 class Mark(enum.Enum):
-    """What `Annotated` says of a field."""
+    """Marks for fields of records, in `Annotated`."""
 
-    INLINED = enum.auto()  # a record or dictionary whose entries stand among those of the record around it
-    KEPT = enum.auto()  # null in results.json while it is None; others are left out
+    INLINED = enum.auto()  # the entries of this record or dictionary are entries of the enclosing record
+    KEPT = enum.auto()  # None is written as null; without this mark, the field is left out
 
 
 @dataclasses.dataclass(frozen=True)
 class Named:
-    """The name that results.json has for a field."""
+    """The name of a field in results.json."""
 
     name: str
 
@@ -49,7 +49,7 @@ def _fields(kind: type[Any]) -> list[_Field]:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON has it."""
+    """Returns the JSON value of a record, or of a list or dictionary of records."""
     if isinstance(value, Series):
         return value.values
     if isinstance(value, dict):
@@ -69,7 +69,7 @@ def plain(value: Any) -> Any:
 
 
 def record(kind: type[Record], value: Any) -> Record:
-    """The record that JSON has as `value`. Raises KeyError or TypeError if it has something else."""
+    """Returns the record of a JSON value. Raises KeyError or TypeError if the value does not fit `kind`."""
     return typing.cast(Record, _read(kind, value))
 
 
@@ -92,7 +92,7 @@ def _read(kind: Any, value: Any) -> Any:
     if dataclasses.is_dataclass(kind):
         return _read_record(typing.cast("type[Any]", kind), value)
     if not isinstance(value, (int, float) if kind is float else kind):
-        raise TypeError(f"{value!r} is no {kind.__name__}")
+        raise TypeError(f"{value!r} is not of type {kind.__name__}")
     return value
 
 

@@ -1,4 +1,4 @@
-"""RESULTS.md and results.json: what was measured is written, part by part, and what was not is kept."""
+"""Writes RESULTS.md and results.json. Parts that are not measured again keep their results."""
 
 import json
 import os
@@ -10,18 +10,18 @@ from .part import About, Part, SummarisedPart
 from .plots import draw
 from .records import plain, record
 
-Values = dict[str, Any]  # what results.json has of a part
+Values = dict[str, Any]  # the entry of a part in results.json
 
 
 def values_of(result: Any, about: About) -> Values:
-    """What results.json gets of a part's result. Notes in `about` how busy others kept the machine."""
+    """Returns the entry of a part for results.json. Sets `about.others` to the highest value in `result`."""
     found = plain(result)
     about.others = max(_others(found), default=None)
     return {"part": plain(about), **found}
 
 
 def result_of(part: Part[Any], values: Values) -> Any:
-    """The result of which these are the values."""
+    """Returns the result of a part from its entry in results.json."""
     return record(part.result, {name: each for name, each in values.items() if name != "part"})
 
 
@@ -30,7 +30,7 @@ def about_of(values: Values) -> About:
 
 
 def _others(values: Any) -> Iterator[float]:
-    """How many processors others kept busy, wherever it is noted."""
+    """Returns all values that the result has for processors kept busy by other processes."""
     if isinstance(values, dict):
         for name, value in values.items():
             if name == "others" and isinstance(value, list):
@@ -43,7 +43,7 @@ def _others(values: Any) -> Iterator[float]:
 
 
 def sections(text: str) -> dict[str, str]:
-    """By heading of the first level, the text below it with it."""
+    """Splits a Markdown text at headings of the first level. Returns the sections by heading, including the heading."""
     found: dict[str, str] = {}
     heading = ""
     for line in text.splitlines(keepends=True):
@@ -56,7 +56,7 @@ def sections(text: str) -> dict[str, str]:
 
 
 class ResultFiles:
-    """The files in a directory, with what they have from earlier times."""
+    """The result files in a directory, with earlier results."""
 
     def __init__(self, directory: str, parts: Sequence[Part[Any]]) -> None:
         self._json, self._text = (os.path.join(directory, name) for name in ("results.json", "RESULTS.md"))
@@ -68,13 +68,13 @@ class ResultFiles:
         self._sections = sections(_read(self._text))
 
     def add(self, part: Part[Any], result: Any, about: About) -> None:
-        """Takes the place of what the files have of the part."""
+        """Replaces the results of a part, and draws its diagrams."""
         self._values[part.name] = values_of(result, about)
         self._sections[part.heading] = part.markdown(result, about)
         draw(part.plots(result), self._plots)
 
     def write(self, aims: Sequence[Mapping[str, Any]]) -> str:
-        """Returns the path of the text."""
+        """Writes both files. Returns the path of RESULTS.md."""
         os.makedirs(os.path.dirname(self._json) or ".", exist_ok=True)
         with open(self._json, "w") as file:
             json.dump(self._values, file, indent=1)

@@ -1,4 +1,4 @@
-"""Rounds of measurements: every way in turn, A B C A B C, so that slow changes of the machine meet all alike."""
+"""Measures in rounds: A B C A B C. Slow changes of the machine then affect all commands equally."""
 
 import os
 import sys
@@ -17,8 +17,8 @@ class Measurement:
     wall: Series = field(default_factory=Series)
     processor: Series = field(default_factory=Series)
     others: Series = field(default_factory=Series)
-    peak: Series = field(default_factory=Series)  # of any one process
-    # Resident at most: the program itself, and with everything the tool runs beside it.
+    peak: Series = field(default_factory=Series)  # of any single process
+    # Bytes: largest resident size of the program itself, and of all processes of the command together.
     program_memory: Annotated[int, Named("programMemory")] = 0
     all_memory: Annotated[int, Named("allMemory")] = 0
     facts: TraceFacts = field(default_factory=TraceFacts)
@@ -35,7 +35,10 @@ def say(text: str) -> None:
 
 
 def measure_recorders(ways: Iterable[Way], workload: Workload, rounds: int, directory: str) -> dict[str, Measurement]:
-    """By name of the way. A warm-up round comes first and does not count; a failure ends everything."""
+    """Measures each way once per round, after a warm-up round. Returns measurements by the way's name.
+
+    Raises FailedRun at the first failure.
+    """
     ways = list(ways)
     found = {way.name: Measurement() for way in ways}
     for number in range(rounds + 1):
@@ -55,7 +58,7 @@ def measure_recorders(ways: Iterable[Way], workload: Workload, rounds: int, dire
 
 
 def _expect_same_events(way: Way, workload: Workload, first: TraceFacts, now: TraceFacts) -> None:
-    """The workloads do the same every time; a few calls depend on hashing."""
+    """Raises FailedRun unless both runs have nearly the same number of events. A few calls depend on hashing."""
     if first.events is None or now.events is None:
         return
     if abs(now.events - first.events) > first.events / 100:
@@ -63,7 +66,7 @@ def _expect_same_events(way: Way, workload: Workload, first: TraceFacts, now: Tr
 
 
 def measure_readers(readers: Mapping[str, list[str]], rounds: int, directory: str) -> dict[str, Measurement]:
-    """`readers`: name → command. All read what the last round of recording left."""
+    """Measures commands by name. They read the files of the last round of recording."""
     found = {name: Measurement() for name in readers}
     for number in range(rounds + 1):
         for name, command in readers.items():

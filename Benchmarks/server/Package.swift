@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// A server that is recorded under load, and what makes the load; scripts/bench builds and runs them.
+// A server that is recorded under load, and the load generator. scripts/bench builds and runs both.
 let package = Package(
   name: "server",
   platforms: [.macOS(.v14)],

@@ -1,4 +1,4 @@
-"""The committed results.json and RESULTS.md: what is written of a part follows from the values that are kept of it."""
+"""Checks that the committed RESULTS.md is the text that the parts write for the committed results.json."""
 
 import json
 import os
@@ -23,22 +23,22 @@ class CommittedResultsTests(unittest.TestCase):
             (part, known[part.name]) for part in PARTS if "part" in known.get(part.name, {})
         ]
 
-    def test_most_parts_are_there(self) -> None:
+    def test_at_least_five_parts_have_results(self) -> None:
         self.assertGreaterEqual(len(self.measured), 5)
 
-    def test_a_record_is_written_as_it_was_read(self) -> None:
+    def test_a_record_that_is_read_and_written_is_unchanged(self) -> None:
         for part, values in self.measured:
             with self.subTest(part=part.name):
                 written = json.loads(json.dumps(plain(result_of(part, values))))
                 self.assertEqual(written, {name: each for name, each in values.items() if name != "part"})
 
-    def test_what_others_used_is_noted_again(self) -> None:
+    def test_use_by_other_processes_is_recomputed_from_the_values(self) -> None:
         for part, values in self.measured:
             with self.subTest(part=part.name):
                 again = values_of(result_of(part, values), about_of(values))
                 self.assertEqual(again["part"], values["part"])
 
-    def test_the_text_is_that_of_the_values(self) -> None:
+    def test_the_text_matches_the_values(self) -> None:
         for part, values in self.measured:
             with self.subTest(part=part.name):
                 text = part.markdown(result_of(part, values), about_of(values))

@@ -33,9 +33,9 @@ class PartTests(unittest.TestCase):
         with open(os.path.join(REPOSITORY, "Benchmarks", "aims.json")) as file:
             aim = aim_of(figure, json.load(file))
         self.assertEqual(figure.value, 3.0)
-        self.assertTrue(aim and not aim.is_least and aim.limit == 5)
+        self.assertTrue(aim and not aim.is_minimum and aim.limit == 5)
 
-    def test_memory_added_is_the_most_of_all_lengths(self) -> None:
+    def test_memory_added_is_the_maximum_over_all_lengths(self) -> None:
         runs = {
             "churn 1": {"untraced": ResidentMemory(100, 100), "leaktrace --arc off": ResidentMemory(3_000_100, 0)},
             "churn 2": {"untraced": ResidentMemory(100, 100), "leaktrace --arc off": ResidentMemory(4_000_100, 0)},
@@ -45,7 +45,7 @@ class PartTests(unittest.TestCase):
         self.assertEqual([figure.value for figure in figures], [4.0, 0.0])
         self.assertTrue(all(figure.peer is None for figure in figures))
 
-    def test_a_threads_overhead_is_set_against_that_of_one(self) -> None:
+    def test_overhead_of_many_threads_is_relative_to_one_thread(self) -> None:
         def measured(seconds: float) -> Measurement:
             return Measurement(wall=Series([seconds]), processor=Series([seconds]))
 
@@ -56,15 +56,15 @@ class PartTests(unittest.TestCase):
                 "8": {"untraced": measured(1), "traced": measured(3)},
             },
         )
-        self.assertEqual(result.against_one("8", "traced"), 1.5)
+        self.assertEqual(result.ratio_to_one_thread("8", "traced"), 1.5)
 
-    def test_an_interval_leaves_out_what_the_sign_test_allows_for(self) -> None:
+    def test_an_interval_leaves_out_as_many_ratios_as_the_sign_test_allows(self) -> None:
         ones = Series([1.0] * 20)
         self.assertEqual(Series(map(float, range(1, 21))).ratio_interval(ones), (6.0, 15.0))
         self.assertEqual(Series(map(float, range(1, 7))).ratio_interval(ones), (1.0, 6.0))
         self.assertEqual(Series([3.0, 1.0, 2.0]).ratio_interval(ones), (1.0, 3.0))
 
-    def test_a_light_recording_alone_is_set_against_the_untraced_run(self) -> None:
+    def test_a_light_recording_is_relative_to_the_untraced_run(self) -> None:
         ways = {
             name: Measurement(wall=Series(seconds), processor=Series(seconds))
             for name, seconds in (("untraced", [1.0, 2.0, 4.0]), (LIGHT, [1.5, 2.0, 5.0]))
@@ -84,7 +84,7 @@ class PartTests(unittest.TestCase):
         self.assertIn(f"(plots/{time.file})", text)
         self.assertIn(f"(plots/{memory.file})", text)
 
-    def test_time_and_memory_of_more_events_are_set_against_those_of_fewer(self) -> None:
+    def test_time_and_memory_of_many_events_are_relative_to_few_events(self) -> None:
         few = Point("few", 1_000, 3, 1, Series([1.0]), Series([1.0]), Series([5e6]))
         many = Point("many", 10_000, 3, 1, Series([20.0]), Series([1.0]), Series([6e6]))
         figures = Scaling().figures(ScalingResult({"events": [few, few, many]}))
@@ -96,7 +96,7 @@ class PartTests(unittest.TestCase):
         self.assertIsNotNone(cases)
         self.assertEqual(sorted(cases[1].split(", ") if cases else []), sorted(FORMATS))
 
-    def test_findings_of_the_heap_are_told_apart(self) -> None:
+    def test_findings_of_the_heap_are_grouped_by_kind_of_leak(self) -> None:
         def finding(instances: int, *, is_cycle: bool, kinds: tuple[str, ...], type_name: str) -> dict[str, Any]:
             path = [{"type": type_name, "kind": kind} for kind in kinds]
             return {"isCycle": is_cycle, "path": path, "instances": instances}
@@ -129,7 +129,7 @@ class RunTests(unittest.TestCase):
         with self.assertRaisesRegex(FailedRun, "exit status 3\nreason"):
             run(["sh", "-c", "echo reason >&2; exit 3"], self.directory)
 
-    def test_a_workload_prints_the_same_each_time(self) -> None:
+    def test_another_output_of_a_workload_is_a_failure(self) -> None:
         workload = Workload("churn", "churn", [])
         Untraced().check(workload, "42\n", self.directory)
         with self.assertRaises(FailedRun):
@@ -140,7 +140,7 @@ class RunTests(unittest.TestCase):
     def test_a_trace_that_lacks_events_is_a_failure(self) -> None:
         lines = {
             "whole": ("7 closing reason=exit time=1 events=1000 drops=0,0,0,2,3", None),
-            "killed": ("7 closing reason=recovered time=1 events=1000 drops=0,0,0,0,0", "not closed by an exit"),
+            "killed": ("7 closing reason=recovered time=1 events=1000 drops=0,0,0,0,0", "not closed at exit"),
             "dropped": ("7 closing reason=exit time=1 events=1000 drops=0,4,0,0,0", "events were dropped"),
         }
         for name, (line, reason) in lines.items():
@@ -155,7 +155,7 @@ class RunTests(unittest.TestCase):
                     facts = way.facts(self.directory)
                     self.assertEqual((facts.bytes, facts.events, facts.cut_stacks), (5, 1000, 5))
 
-    def test_commands_are_shown_as_people_would_type_them(self) -> None:
+    def test_shown_commands_are_short_enough_to_type(self) -> None:
         shown = [shown_command(way, "churn 1") for way in ("untraced", "leaktrace --arc off", "heaptrack")]
         self.assertEqual(
             shown, ["churn 1", "leaktrace record --no-names --arc off -o FILE -- churn 1", "heaptrack -o FILE churn 1"]

@@ -32,18 +32,18 @@ class Phases:
 
 
 class RecordTests(unittest.TestCase):
-    def test_entries_of_an_inlined_record_stand_beside_the_others(self) -> None:
+    def test_an_inlined_record_has_its_entries_in_the_enclosing_record(self) -> None:
         value = plain(Round(Series([1.5, 2.0]), Facts(7, 3)))
         self.assertEqual(value, {"wall": [1.5, 2.0], "events": 7, "cut stacks": 3, "note": None})
         self.assertEqual(record(Round, value), Round(Series([1.5, 2.0]), Facts(7, 3)))
 
-    def test_entries_of_an_inlined_dictionary_are_those_that_no_field_has(self) -> None:
+    def test_an_inlined_dictionary_has_all_entries_that_belong_to_no_field(self) -> None:
         value = {"count": 2, "replay: wall": [1.0], "replay: peak": [3.0]}
         found = record(Phases, value)
         self.assertEqual(found.series["replay: peak"].values, [3.0])
         self.assertEqual(plain(found), value)
 
-    def test_what_is_not_known_is_left_out(self) -> None:
+    def test_none_is_left_out(self) -> None:
         self.assertEqual(plain(Facts(events=4)), {"events": 4})
         self.assertEqual(record(Facts, {}), Facts())
 
@@ -51,7 +51,7 @@ class RecordTests(unittest.TestCase):
         rounds = Rounds({"untraced": [Round(Series([1.0]), Facts())]}, [("malloc", 0.5)])
         self.assertEqual(record(Rounds, plain(rounds)), rounds)
 
-    def test_other_values_than_a_records_are_refused(self) -> None:
+    def test_values_that_do_not_fit_the_record_are_refused(self) -> None:
         with self.assertRaises(KeyError):
             record(Rounds, {})
         with self.assertRaises(TypeError):

@@ -43,7 +43,7 @@ class ResultFileTests(unittest.TestCase):
         with open(files.write([])) as file:
             return file.read()
 
-    def test_what_is_not_measured_again_is_kept_and_the_order_is_the_parts(self) -> None:
+    def test_other_parts_keep_their_results_and_all_stay_in_order(self) -> None:
         self.write(1, 2.0, "Monday")
         text = self.write(0, 1.0, "Tuesday")
         self.assertIn("# first\n\n1.0 on Tuesday\n\n# second\n\n2.0 on Monday\n", text)
@@ -51,16 +51,16 @@ class ResultFileTests(unittest.TestCase):
         self.assertIn("# first\n\n1.0 on Tuesday\n\n# second\n\n3.0 on Wednesday\n", text)
         self.assertEqual(sorted(os.listdir(self.directory)), ["RESULTS.md", "results.json"])
 
-    def test_a_part_that_is_gone_is_dropped(self) -> None:
+    def test_results_of_a_removed_part_are_dropped(self) -> None:
         self.write(1, 2.0, "Monday")
         self.parts = self.parts[:1]
         self.assertNotIn("second", self.write(0, 1.0, "Tuesday"))
 
-    def test_the_busiest_moment_of_others_is_noted(self) -> None:
+    def test_the_highest_use_by_other_processes_is_stored(self) -> None:
         values = values_of(Lap([1.0], [0.1, 0.3, 0.2]), about("Monday"))
         self.assertEqual(values["part"]["others"], 0.3)
         self.assertEqual(values["seconds"], [1.0])
 
-    def test_sections_begin_at_headings_of_the_first_level(self) -> None:
+    def test_sections_start_at_headings_of_the_first_level(self) -> None:
         found = sections("lost\n# a\n\n## b\nc\n# d\n")
         self.assertEqual(found, {"# a": "# a\n\n## b\nc\n", "# d": "# d\n"})

@@ -9,7 +9,7 @@ from measuring.parts.server import Server
 from measuring.processes import FailedRun
 from measuring.recorders import Untraced
 
-# Ends as it is told to by SIGTERM, and no other way.
+# Exits with status 0 on SIGTERM, and does nothing else.
 SERVER = """
 #include <signal.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ class ServerTests(unittest.TestCase):
         ):
             return part.markdown(part.measure(bench), bench.about)
 
-    def test_latencies_of_all_rounds_are_told(self) -> None:
+    def test_the_table_has_the_latencies_of_all_rounds(self) -> None:
         self.load('[ "$1" = 4711 ] && echo 3000 1000 2000 3000 4000')
         self.assertIn("| untraced | 1.00 (1.00…1.00) | 2.00 (2.00…2.00) | 3.00 (3.00…3.00) | 4.00", self.measure())
 

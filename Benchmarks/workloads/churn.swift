@@ -1,4 +1,4 @@
-// Builds and drops binary trees: nothing but small objects, retains and releases.
+// Builds and drops binary trees: only small objects, retains and releases.
 // Usage: churn DEPTH ITERATIONS. Prints the number of nodes.
 
 final class Node {

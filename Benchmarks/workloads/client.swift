@@ -1,5 +1,5 @@
-// What calls of the LeakTrace library cost, measured in the process that makes them. Usage: client COUNT. Prints lines
-// "CALL NANOSECONDS", each a call's mean of COUNT.
+// Measures the time of calls of the LeakTrace library within one process.
+// Usage: client COUNT. Prints a line "CALL NANOSECONDS" for each kind of call, with the mean of COUNT calls.
 
 import LeakTrace
 import Glibc
@@ -10,7 +10,7 @@ final class Node {
 }
 
 @inline(never) func keep(_ value: Int) {}
-// Not inlined: an object that is not seen to escape is made on the stack.
+// Not inlined: the compiler would allocate an object that does not escape on the stack.
 @inline(never) func makeNode(_ value: Int) -> Unmanaged<Node> { Unmanaged.passRetained(Node(value)) }
 @inline(never) func dropNode(_ node: Unmanaged<Node>) { node.release() }
 func useNode(_ value: Int) { dropNode(makeNode(value)) }
@@ -42,7 +42,7 @@ measure("object-expected", count) { index in
   node._withUnsafeGuaranteedRef { LeakTrace.expectDeallocated($0, within: .seconds(3600), "expected") }
   dropNode(node)
 }
-// Now a free has to look.
+// From here on, every free must check for a pending expectation.
 LeakTrace.expectDeallocated(object, within: .seconds(3600), "pending")
 measure("object-while-pending", count) { useNode($0) }
 keep(object.value)

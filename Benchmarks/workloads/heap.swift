@@ -1,15 +1,15 @@
-// Builds a large heap of Swift objects, a known part of it leaked, and has images taken of it.
+// Builds a large heap of Swift objects with a known number of leaks, and takes images of it.
 // Usage: heap ACCOUNTS READINGS LEAKEVERY
 //
-// An account is 21 blocks: objects that refer to one another, arrays, a dictionary, strings, a closure's context. Each
-// of its orders keeps READINGS numbers. Of every LEAKEVERY accounts one is leaked: in turn by a closure that captures
-// it, by a partner that it refers to and that refers to it, and by a count that nobody takes back.
+// An account has 21 blocks: objects that refer to one another, arrays, a dictionary, strings, a closure's context. Each
+// of its orders has READINGS numbers. One of LEAKEVERY accounts leaks. Three kinds of leaks alternate: a closure that
+// captures its account, a cycle with a partner, and a retain without a release.
 //
-// Prints a line when the heap stands, and then does what the lines of its input say:
-//   snapshot      takes an image, and prints its number and how many nanoseconds the call took
-//   write SECONDS writes to every account, over and over, for so long; prints how many writes, and how many nanoseconds
-//   they took exit          prints the clock, and returns from main
-// Another thread sleeps all the time, so that an image has somebody to stop.
+// Prints a line when the heap is complete. Then reads commands, one per line:
+//   snapshot       Takes an image. Prints its number and the nanoseconds of the call.
+//   write SECONDS  Writes to all accounts repeatedly for this time. Prints the number of writes and their nanoseconds.
+//   exit           Prints the time of the monotonic clock, and returns from main.
+// A second thread sleeps all the time, so that an image has a thread to stop.
 
 import Glibc
 
@@ -42,7 +42,7 @@ final class Account {
   }
 }
 
-/// What closures that do not leak have captured.
+/// Captured by the closures that do not leak.
 final class Ledger { var payments = 0 }
 
 @inline(never)
@@ -72,7 +72,7 @@ func leakByPartner(_ account: Account, _ other: Account) {
 @inline(never)
 func leakByCount(_ account: Account) { _ = Unmanaged.passRetained(account) }
 
-/// The heap that is not leaked.
+/// Holds the accounts that do not leak.
 final class Registry {
   var accounts: [Account] = []
   var byNumber: [Int: Account] = [:]
@@ -111,7 +111,7 @@ func build(_ registry: Registry, accounts: Int, readings: Int, leakEvery: Int) -
   return leaked
 }
 
-/// How many accounts were written to, and how long it took.
+/// Writes to accounts until the time limit. Returns the number of writes and the elapsed nanoseconds.
 @inline(never)
 func write(_ registry: Registry, nanoseconds limit: UInt64, next: inout Int) -> (count: Int, nanoseconds: UInt64) {
   let begin = nanoseconds()
@@ -138,7 +138,7 @@ func say(_ line: String) {
   fflush(stdout)
 }
 
-/// Below it stand no frames that built the heap, so that nothing they left behind is taken for a reference.
+/// Not inlined: its stack must not contain values from building the heap, which an image would take as references.
 @inline(never)
 func serve(_ registry: Registry) {
   typealias Snapshot = @convention(c) (UnsafePointer<CChar>?) -> CInt

@@ -1,5 +1,5 @@
-// Trees of small objects, which fill memory, and then waits: many-objects TREES. A tree has 32,767 objects of 48 and 80
-// bytes; 1,680 of them are a core of 4 GB.
+// Fills memory with trees of small objects, prints "ready OBJECTS", and waits.
+// Usage: many-objects TREES. A tree has 32,767 objects of 48 or 80 bytes. The core of 1,680 trees has 4 GB.
 
 import Glibc
 

@@ -1,8 +1,8 @@
-// Many tasks that wait. Each waits for a continuation in one array.
+// Starts many tasks. Each waits for its own continuation; one array holds all continuations.
 //
 //     many-tasks TASKS
 //
-// Prints `waiting TASKS` as soon as all of them wait. Ends when its input ends, without resuming them.
+// Prints `waiting TASKS` when all of them wait. Exits at the end of its input, without resuming them.
 
 import Foundation
 

@@ -1,5 +1,5 @@
-// Builds and drops binary trees as churn does, in several threads that share the work: the sum of it is the same for
-// any number of threads.
+// Builds and drops binary trees like churn. Several threads divide the work, which is equal for any
+// number of threads.
 // Usage: threads THREADS DEPTH ITERATIONS. Prints the number of nodes.
 
 import Glibc
@@ -25,7 +25,7 @@ let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
 let (threads, depth, iterations) = (arguments[0], arguments[1], arguments[2])
 precondition(threads > 0 && iterations % threads == 0, "the iterations must be a multiple of the threads")
 
-/// What each thread works with: how often it is to do it, and what it found.
+/// One entry for each thread: its number of iterations, the depth of its trees, and its result.
 let shares = UnsafeMutablePointer<(iterations: Int, depth: Int, nodes: Int)>.allocate(capacity: threads)
 let handles = UnsafeMutablePointer<pthread_t>.allocate(capacity: threads)
 for index in 0..<threads {

@@ -1,12 +1,12 @@
-// Time and memory of one phase of a computation after the other.
+// Measures time and memory of the phases of a computation.
 
 import Glibc
 
-/// Measures phases, and prints a line of JSON for each: its name, seconds of the clock and of the processor, the
-/// resident bytes at its begin and end, and the most in between.
+/// Measures phases, and prints a line of JSON for each: its name, wall and processor seconds, the resident bytes at its
+/// start and end, and the peak resident bytes.
 public enum PhaseMeter {
   public static func measure<Result>(_ name: String, _ body: () throws -> Result) rethrows -> Result {
-    // The kernel forgets the highest resident size there was.
+    // Resets the peak resident size (VmHWM).
     if let file = fopen("/proc/self/clear_refs", "w") {
       fputs("5", file)
       fclose(file)
@@ -34,7 +34,7 @@ public enum PhaseMeter {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// Of /proc/self/status, where it is a number of KiB.
+  /// Returns a field of /proc/self/status in bytes. The file has KiB.
   private static func residentBytes(_ name: String) -> Int {
     guard let file = fopen("/proc/self/status", "r") else { return 0 }
     defer { fclose(file) }

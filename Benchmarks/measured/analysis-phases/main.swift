@@ -1,7 +1,7 @@
-// What `leaktrace analyze` does for leaks, one phase at a time.
+// Measures the phases of `leaktrace analyze` that find leaks.
 // Usage: analysis-phases TRACE
 //
-// The image and the order of the blocks are part of the leak analysis, and measured once more by themselves before it.
+// The leak analysis includes the phases `image` and `order of blocks`. They are also measured separately before it.
 
 import Glibc
 import PhaseMeter

@@ -1,11 +1,10 @@
-// The graph algorithms alone, on a made-up heap.
+// Measures the graph algorithms on a synthetic heap.
 // Usage: graph-algorithms NODES ordered|shuffled
 //
-// Of every node's three edges on average, one makes it part of a tree with the root on top, in which a node has up to
-// four children; one leads to a node near by, and one to any node. Those two go upwards in number but for one in a
-// hundred, so that there are cycles of all sizes. `ordered`: numbers are as an allocator's addresses, neighbours in the
-// tree are near one another. `shuffled`: no two nodes that have to do with each other are near, the worst case for a
-// processor's caches.
+// There are three edges per node on average: one from its parent in a tree, one to a node near by, and one to any node.
+// A node of the tree has up to four children. The other two edges lead to later places, except for one in a hundred. So
+// there are cycles of all sizes. With `ordered`, numbers are like addresses of an allocator: neighbours in the tree
+// have near numbers. With `shuffled`, related nodes have distant numbers, the worst case for the processor's caches.
 
 import HeapAnalysis
 import PhaseMeter
@@ -21,18 +20,18 @@ struct RandomNumbers {
   mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }
 
-/// Adds the edges of a node that has place `place` in the made-up heap.
+/// Adds the edges of the synthetic heap. A place is the position of a node in the ordered heap.
 struct EdgeMaker {
   let count: Int
-  /// The node at each place; nil if they are numbered as they stand.
+  /// The node at each place; nil if a node's number is its place.
   let nodes: [UInt32]?
   var random = RandomNumbers()
 
   @inline(__always)
   func node(_ place: Int) -> UInt32 { nodes.map { $0[place] } ?? UInt32(truncatingIfNeeded: place) }
 
-  /// Children lie in runs of 1024 places that belong to a subtree, as they do where a program builds one thing after
-  /// the other.
+  /// Adds the edges of the node at a place. The nodes of a subtree are in a run of 1024 places, as in a program that
+  /// builds one structure after another.
   mutating func addEdges(of place: Int, to builder: HeapGraphBuilder) {
     let source = node(place)
     let run = 1024
@@ -42,7 +41,7 @@ struct EdgeMaker {
       let target = offset * 4 + child
       if target < run && begin + target < count { builder.addEdge(from: source, to: node(begin + target), kind: 0) }
     }
-    // The first of each run is held by the first of an earlier one.
+    // The parent of a run's first node is the first node of an earlier run.
     if offset == 0 {
       let index = place / run
       for child in 1...4 where (index * 4 + child) * run < count {

@@ -1,4 +1,4 @@
-// The heap images of a trace, a line of JSON for each.
+// Prints a line of JSON for each heap image of a trace.
 // Usage: image-list TRACE
 
 import TraceReading

@@ -1,4 +1,4 @@
-"""The parts of the benchmark. A new one is a class in a file of its own here, and an entry below."""
+"""The parts of the benchmark. Each part is a class in its own file of this folder, and has an entry below."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from .snapshots import Snapshots
 from .tasks import Tasks
 from .threads import Threads
 
-# In the order in which they are measured, and stand in RESULTS.md.
+# This is the order of measurement, and the order in RESULTS.md.
 PARTS: tuple[Part[Any], ...] = (
     Recording(),
     Lengths(),

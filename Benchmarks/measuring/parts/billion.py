@@ -1,4 +1,4 @@
-"""A trace of a billion events: what recording and analysing it take."""
+"""Time and memory to record and analyse a trace of a billion events."""
 
 import os
 import statistics
@@ -20,12 +20,12 @@ EVENTS = 1_000_000_000
 @dataclass
 class BillionResult:
     title: str
-    untraced: float  # seconds
-    recorded: float
-    bytes: int
+    untraced: float  # seconds of the run
+    recorded: float  # seconds of the run
+    bytes: int  # of the trace
     events: int
     cut_stacks: Annotated[int, Named("cut stacks")]
-    # Of each analysis.
+    # Values of each analysis.
     wall: Series
     processor: Series
     peak: Series
@@ -38,7 +38,7 @@ class Billion(SummarisedPart[BillionResult]):
     result = BillionResult
 
     def measure(self, bench: Bench) -> BillionResult:
-        """Recorded once; analysed in each round."""
+        """Records the trace once, and analyses it in each round."""
         tracer, directory, rounds = Leaktrace(bench.tool, "stacks"), bench.directory, min(bench.rounds, 3)
         workload = Workload("churn", bench.programs.path("churn"), QUICK if bench.is_quick else FULL)
         say("running " + workload.title)
@@ -50,7 +50,7 @@ class Billion(SummarisedPart[BillionResult]):
         tracer.add_names(directory)
         events = facts.events or 0
         if not bench.is_quick and events < EVENTS:
-            raise FailedRun(f"{workload.name}: {events} events are less than a billion")
+            raise FailedRun(f"{workload.name}: only {events} events, less than a billion")
         found = BillionResult(
             title=workload.title,
             untraced=untraced.wall,
@@ -79,15 +79,16 @@ class Billion(SummarisedPart[BillionResult]):
             [
                 self.heading,
                 about.line(),
-                f"`{result.title}` with every retain and release, then `leaktrace analyze`. Seconds and MB.",
+                f"`{result.title}` is recorded with all retains and releases, and `leaktrace analyze` reads the trace. "
+                "Times are in seconds.",
                 table(
                     ["", ""],
                     [
                         ["events", grouped(result.events)],
-                        ["the run, untraced", f"{result.untraced:.1f}"],
-                        ["the run, recorded", f"{result.recorded:.1f}"],
+                        ["run, untraced", f"{result.untraced:.1f}"],
+                        ["run, recorded", f"{result.recorded:.1f}"],
                         ["trace, MB", megabytes(result.bytes)],
-                        ["bytes an event", f"{result.bytes / result.events:.3f}"],
+                        ["bytes per event", f"{result.bytes / result.events:.3f}"],
                         ["analysis, wall", result.wall.text()],
                         ["analysis, processor", result.processor.text()],
                         ["analysis, million events/s", f"{rate:.1f}"],
@@ -99,5 +100,5 @@ class Billion(SummarisedPart[BillionResult]):
 
     def figures(self, result: BillionResult) -> Iterable[Figure]:
         events = f"{result.events / 1e6:,.0f} million events"
-        yield Figure(f"{events}: analysed in", result.wall.median, None, " s", 0)
+        yield Figure(f"{events}: analysis time", result.wall.median, None, " s", 0)
         yield Figure(f"{events}: peak memory of the analysis", max(result.peak.values) / 1e6, None, " MB", 0)

@@ -1,5 +1,4 @@
-"""What calls of the LeakTrace library cost, untraced and traced: nanoseconds a call, measured in the process that makes
-them."""
+"""Nanoseconds per call of the LeakTrace library, untraced and traced, measured within the calling process."""
 
 import os
 import statistics
@@ -16,7 +15,7 @@ SOURCES = os.path.join(REPOSITORY, "Sources")
 
 @dataclass
 class ClientResult:
-    ways: dict[str, list[dict[str, float]]]  # by way, the costs of each round by call
+    ways: dict[str, list[dict[str, float]]]  # by way: for each round, nanoseconds by call
 
 
 class Client(Part[ClientResult]):
@@ -34,7 +33,7 @@ class Client(Part[ClientResult]):
             for name, way in ways.items():
                 say(f"client, {name}, round {number}")
                 costs = _costs(way, bench.directory)
-                if number > 0:  # the first warms up
+                if number > 0:  # the first round is a warm-up
                     found[name].append(costs)
         return ClientResult(found)
 
@@ -46,16 +45,17 @@ class Client(Part[ClientResult]):
         return "\n\n".join(
             [
                 self.heading,
-                f"`scripts/bench {about.arguments}`, {about.date}. Medians, in nanoseconds a call, of a loop in one "
-                "thread. *Object* is the allocation and the free of a small object, *object-expected* the same with an "
-                "expectation that is met.",
+                f"Measured {about.date}, `scripts/bench {about.arguments}`. Values are medians, in nanoseconds per "
+                "call. One thread makes the calls in a loop. *nothing* is the empty loop. *object* allocates and frees "
+                "a small object. *object-expected* also expects its deallocation. *object-while-pending* is *object* "
+                "while the expectation for another object is pending.",
                 table(["call", "untraced ns", "traced ns"], rows),
             ]
         )
 
 
 def _build(directory: str) -> str:
-    """The program, with the library compiled from its sources as a package manager would."""
+    """Compiles the library as a package manager would, and the program. Returns the program's path."""
     say("compiling client")
     include = os.path.join(SOURCES, "CLeakTrace", "include")
     with open(os.path.join(directory, "module.modulemap"), "w") as file:

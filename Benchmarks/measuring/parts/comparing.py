@@ -1,4 +1,4 @@
-"""What comparing two long traces takes, beside analysing one of them: time and memory."""
+"""Time and memory to compare two long traces, and to analyse one of them."""
 
 import json
 import os
@@ -71,9 +71,9 @@ class Comparing(Part[ComparingResult]):
     def markdown(self, result: ComparingResult, about: About) -> str:
         text = [
             self.heading,
-            f"`scripts/bench {about.arguments}`, {about.date}. Two traces of the same program with the same work; "
-            "nothing changed, and `diff` says so. Medians in seconds, with the smallest and largest; *peak* is the "
-            "largest resident size of any round.",
+            f"Measured {about.date}, `scripts/bench {about.arguments}`. Both traces are recordings of the same program "
+            "with the same work, and `diff` reports no change. Times are in seconds: the median, with the minimum and "
+            "maximum in parentheses. *Peak* is the largest resident size of any round.",
         ]
         for title, found in result.programs.items():
             rows = [
@@ -82,7 +82,7 @@ class Comparing(Part[ComparingResult]):
             ]
             text += [
                 f"## {title}",
-                f"{grouped(found.events)} events a trace, {megabytes(found.bytes)} MB; the digest has "
+                f"A trace has {grouped(found.events)} events in {megabytes(found.bytes)} MB. The digest has "
                 f"{megabytes(found.digest)} MB.",
                 table(["", "wall", "peak MB"], rows),
             ]

@@ -1,4 +1,4 @@
-"""What each output of a trace takes, beside the report for people: size, time and memory."""
+"""Size, time and memory of each output of `leaktrace report` and `leaktrace export`, compared with `analyze`."""
 
 import glob
 import json
@@ -12,7 +12,7 @@ from ..processes import run
 from ..rounds import say
 
 FEED = "feed-client"
-# An account of the heap with 12 readings is 2.9 kB: the larger one has 1 GiB.
+# An account with 12 readings has 2.9 kB, so the large heap has 1 GiB.
 LONG = {FEED: ["20"], "json": ["5000", "10"], "churn": ["18", "10"], "heap": ["366000", "12", "100"]}
 SHORT = {FEED: ["5"], "json": ["200", "5"], "churn": ["10", "5"], "heap": ["2000", "12", "100"]}
 FORMATS = ("pprof", "collapsed", "speedscope", "dot", "heapsnapshot", "perfetto", "sqlite", "ndjson")
@@ -30,7 +30,7 @@ class OutputUse:
 class TraceOutputs:
     events: int
     bytes: int  # of the trace
-    live: int  # blocks when the recording ended
+    live: int  # blocks at the end of the recording
     outputs: dict[str, OutputUse]  # by command
 
 
@@ -60,8 +60,9 @@ class Exports(Part[ExportsResult]):
         text = [
             self.heading,
             about.line(),
-            "Seconds and MB. `analyze` writes the report for people; all others write a file. *Peak* is the largest "
-            f"resident size of any round. Others kept {about.others or 0:.1f} processors busy at most.",
+            "Times are in seconds. `analyze` prints a text report; all other commands write a file. *Peak* is the "
+            "largest resident size of any round. Other processes kept at most "
+            f"{about.others or 0:.1f} processors busy.",
         ]
         for title, trace in result.traces.items():
             rows = [
@@ -70,15 +71,15 @@ class Exports(Part[ExportsResult]):
             ]
             text += [
                 f"## {title}",
-                f"{grouped(trace.events)} events, {grouped(trace.live)} live blocks at the end; the trace has "
-                f"{megabytes(trace.bytes)} MB.",
+                f"The trace has {grouped(trace.events)} events in {megabytes(trace.bytes)} MB. "
+                f"{grouped(trace.live)} blocks are live at the end.",
                 table(["", "MB", "wall", "peak MB"], rows),
             ]
         return "\n\n".join(text)
 
 
 def _feed(directory: str) -> str:
-    """The program of scripts/demo, with its leaks."""
+    """Compiles the leaky program of scripts/demo. Returns its path."""
     program = os.path.join(directory, FEED)
     say(f"compiling {FEED}")
     folder = os.path.join(REPOSITORY, "Tests", "Programs", FEED)

@@ -18,8 +18,8 @@ QUICK = {"churn": [["12", "20"], ["12", "40"]], "json": [["200", "5"], ["200", "
 
 @dataclass
 class ResidentMemory:
-    program: int  # bytes at most: of the program itself
-    all: int  # and of everything together
+    program: int  # bytes: peak of the program itself
+    all: int  # bytes: peak of all processes together
 
 
 @dataclass
@@ -60,7 +60,8 @@ class Lengths(SummarisedPart[LengthsResult]):
             [
                 self.heading,
                 about.line(),
-                "The program's own largest resident size untraced, and what each tool adds to it, in MB.",
+                "*Untraced* is the largest resident size of the untraced program. The other columns show how much each "
+                "tool adds to it. All values are in MB, from one run.",
                 table(["", "untraced", *ways], rows),
             ]
         )
@@ -73,7 +74,7 @@ class Lengths(SummarisedPart[LengthsResult]):
             shown = ", ".join(title.split()[-1] for title in titles)
             for retains in ("off", "stacks"):
                 yield Figure(
-                    f"{name}, {shown} iterations: memory added to the program at most, `--arc {retains}`",
+                    f"{name}, {shown} iterations: most memory added to the program, `--arc {retains}`",
                     self._most_added(result, titles, f"leaktrace --arc {retains}"),
                     self._most_added(result, titles, "heaptrack"),
                     " MB",

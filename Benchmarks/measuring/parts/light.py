@@ -1,4 +1,4 @@
-"""Recordings that can stay in production, beside other profilers of heaps that can."""
+"""Light recordings, compared with other heap profilers for production."""
 
 import glob
 import os
@@ -20,12 +20,12 @@ FULL = {
 }
 QUICK = {"churn": ("churn", ["12", "20"]), "8 threads": ("threads", ["8", "13", "64"])}
 LIGHT = "leaktrace --light"
-SERVER_ROUNDS = 10  # the difference is of a few percent, and single rounds differ by more
+SERVER_ROUNDS = 10  # the difference is a few percent, less than between single rounds
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 
 
 class LightLeaktrace(Way):
-    """`leaktrace record --light`, with a profile each minute."""
+    """`leaktrace record --light`, with a profile every minute."""
 
     def __init__(self, tool: str, name: str, options: list[str]) -> None:
         self.tool = tool
@@ -50,16 +50,16 @@ class LightLeaktrace(Way):
 
 
 class PreloadedAllocator(Way):
-    """Another allocator, which may take samples itself."""
+    """Another allocator, with or without its own profiler."""
 
     def __init__(self, name: str, library: str, variables: dict[str, str], profiles: str = "") -> None:
         self.name = name
         self._library = os.path.join(LIBRARIES, library)
         self._variables = variables
-        self._profiles = profiles  # a pattern of the files that it leaves; "" for none
+        self._profiles = profiles  # pattern of the files that its profiler writes; "" if there is none
 
     @property
-    def is_there(self) -> bool:
+    def is_installed(self) -> bool:
         return os.path.exists(self._library)
 
     def command(self, workload: Workload, directory: str) -> list[str]:
@@ -73,7 +73,7 @@ class PreloadedAllocator(Way):
             return TraceFacts()
         files = glob.glob(os.path.join(directory, self._profiles))
         if not files:
-            raise FailedRun(f"{self.name}: it wrote no profile: the library was built without its profiler")
+            raise FailedRun(f"{self.name}: no profile was written; the library may lack its profiler")
         return TraceFacts(sum(os.path.getsize(path) for path in files))
 
     def check(self, workload: Workload, output: str, directory: str) -> TraceFacts:
@@ -83,7 +83,7 @@ class PreloadedAllocator(Way):
 
 
 def light_ways(tool: str) -> list[Way]:
-    """In the order in which they take turns. Those that are not installed are left out."""
+    """Returns the compared recorders and allocators, in the order of a round. Allocators must be installed."""
     allocators = [
         PreloadedAllocator("jemalloc", "libjemalloc.so.2", {}),
         PreloadedAllocator(
@@ -93,14 +93,14 @@ def light_ways(tool: str) -> list[Way]:
             "jeprof*.heap",
         ),
         PreloadedAllocator("tcmalloc", "libtcmalloc.so.4", {}),
-        # The samples that MallocExtension::GetHeapSample hands out. Its HEAPPROFILE takes a stack for every allocation,
-        # and tens of times the time of churn.
+        # Samples for MallocExtension::GetHeapSample. HEAPPROFILE would take a stack for every allocation, and multiply
+        # the time of churn by tens.
         PreloadedAllocator("tcmalloc, samples", "libtcmalloc.so.4", {"TCMALLOC_SAMPLE_PARAMETER": "524288"}),
     ]
-    # A program of a second pays for the image at its end, which one of a day does not notice.
+    # The image at the end slows short programs down noticeably, so there is a recording without it.
     light = [LightLeaktrace(tool, LIGHT, ["--no-snapshots"]), LightLeaktrace(tool, LIGHT + ", image", [])]
     ways: list[Way] = [Untraced(), *light, Leaktrace(tool, "stacks"), Heaptrack()]
-    return ways + [each for each in allocators if each.is_there]
+    return ways + [each for each in allocators if each.is_installed]
 
 
 @dataclass
@@ -119,7 +119,7 @@ class LightResult:
 
 class Light(SummarisedPart[LightResult]):
     name = "light"
-    heading = "# In production"
+    heading = "# Light recordings and other profilers"
     result = LightResult
 
     def measure(self, bench: Bench) -> LightResult:
@@ -138,10 +138,11 @@ class Light(SummarisedPart[LightResult]):
         parts = [
             self.heading,
             about.line(),
-            f"Every way takes its turn in each of {result.rounds} rounds, after a warm-up round. *Processor* is user "
-            "and system seconds of the command and all it starts; its ratio is the median of the rounds' ratios to the "
-            "untraced run, which has glibc's allocator. Other allocators are faster or slower by themselves: their "
-            "rows without a profiler say how much. *Added* is resident memory of the program itself, at its peak.",
+            f"After a warm-up round, {result.rounds} rounds are measured. Each round runs all commands in turn. "
+            "*Processor* is the user and system time of the command and all its child processes, in seconds. A ratio "
+            "is the median of the rounds' ratios to the untraced run, which uses glibc's allocator. Other allocators "
+            "may be faster or slower than glibc's even without a profiler, so each has a row without it. *Added* is "
+            "the increase of the program's peak resident memory.",
         ]
         for workload in result.workloads:
             untraced = workload.ways["untraced"]
@@ -165,8 +166,8 @@ class Light(SummarisedPart[LightResult]):
         if result.server:
             parts += [
                 "## A server",
-                f"shop-server at {result.server.rate} requests a second, {result.server.seconds} s a round; "
-                "milliseconds.",
+                f"shop-server at {result.server.rate:,} requests a second, for {result.server.seconds} s per round. "
+                "Latencies are in milliseconds.",
                 latencies_table(result.server),
             ]
         return "\n\n".join(parts)
@@ -175,8 +176,8 @@ class Light(SummarisedPart[LightResult]):
         if result.server:
             for name in ("p50", "p99", "p99.9"):
                 yield Figure(
-                    f"{result.server.rate:,} requests/s: {name} of `--light`, times the untraced run",
-                    result.server.times_untraced(LIGHT, name),
+                    f"{result.server.rate:,} requests/s: {name}, `--light`, relative to untraced",
+                    result.server.ratio(LIGHT, name),
                     None,
                     " ×",
                 )

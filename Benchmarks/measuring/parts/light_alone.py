@@ -1,4 +1,4 @@
-"""Light recordings beside the untraced run alone: a difference of a few percent takes many rounds."""
+"""Light recordings compared only with the untraced run. A difference of a few percent needs many rounds."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from ..recorders import Untraced, Workload
 from ..rounds import measure_recorders
 from .light import LIGHT, QUICK, LightLeaktrace, LightWorkload
 
-# Five to nine seconds each, of which the start of the command and the profile at the end take 30 ms. With more threads
-# the untraced runs differ too much.
+# Each takes five to nine seconds. The start of the command and the final profile take 30 ms of them. With more threads,
+# the untraced runs vary too much.
 LONG = {
     "churn": ("churn", ["18", "180"]),
     "json": ("json", ["5000", "140"]),
@@ -27,7 +27,7 @@ class LightAloneResult:
 
 class LightAlone(SummarisedPart[LightAloneResult]):
     name = "light-alone"
-    heading = "# In production: churn, json, 8 threads"
+    heading = "# Light recordings and untraced runs"
     result = LightAloneResult
 
     def measure(self, bench: Bench) -> LightAloneResult:
@@ -58,9 +58,9 @@ class LightAlone(SummarisedPart[LightAloneResult]):
             [
                 self.heading,
                 about.line(),
-                f"The untraced run and `--light` in turn, {result.rounds} rounds after a warm-up round. Seconds of "
-                "processor time, the command, a profile at the end and all else included. The interval holds the "
-                "median of the rounds' ratios 19 times in 20.",
+                f"After a warm-up round, the untraced run and `--light` alternate for {result.rounds} rounds. "
+                "Times are seconds of processor time, including the command and the final profile. *Ratio* is the "
+                "median of the rounds' ratios, and *interval* is its 95 % confidence interval.",
                 table(["", "untraced", "`--light`", "ratio", "interval"], rows),
             ]
         )
@@ -68,7 +68,7 @@ class LightAlone(SummarisedPart[LightAloneResult]):
     def figures(self, result: LightAloneResult) -> Iterable[Figure]:
         for workload in result.workloads:
             yield Figure(
-                f"{workload.name}: processor time of `--light`, times the untraced run",
+                f"{workload.name}: processor time, `--light`, relative to untraced",
                 workload.ways[LIGHT].processor.ratio(workload.ways["untraced"].processor),
                 None,
                 " ×",

@@ -1,4 +1,4 @@
-"""The workloads untraced and traced in each way, what reads their traces, and the instructions an event takes."""
+"""Cost of recording the workloads and of reading their traces, and instructions per event."""
 
 import os
 import statistics
@@ -16,9 +16,9 @@ from ..rounds import Measurement, measure_readers, measure_recorders, say
 
 FULL = {"churn": ["18", "10"], "json": ["5000", "10"]}
 QUICK = {"churn": ["12", "20"], "json": ["200", "5"]}
-# A shorter and a longer run, whose difference is counted.
+# A shorter and a longer run. The counts are the difference between both.
 COUNTED = {"churn": (["10", "4"], ["10", "12"]), "json": (["20", "2"], ["20", "6"])}
-SETTINGS = ("off", "counts", "stacks")  # for retains and releases
+SETTINGS = ("off", "counts", "stacks")  # values of --arc
 
 
 @dataclass
@@ -34,19 +34,22 @@ class RecordedWorkload:
         return " ".join([self.name, *self.arguments])
 
     def ratio(self, way: str) -> float | None:
-        """Wall time, times that of the untraced run."""
+        """Wall time relative to the untraced run. None if `way` was not measured."""
         if way not in self.recorders:
             return None
         return self.recorders[way].wall.ratio(self.recorders["untraced"].wall)
 
     def rate(self, reader: str) -> float | None:
-        """Million events a second."""
+        """Million events per second. None if `reader` was not measured."""
         if reader not in self.readers or reader not in self.reader_events:
             return None
         return self.reader_events[reader] / statistics.median(self.readers[reader].wall.values) / 1e6
 
-    def bytes_an_event(self, way: str, *, events_of: str) -> float | None:
-        """`events_of`: the way whose events count, since heaptrack's file has the same ones."""
+    def bytes_per_event(self, way: str, *, events_of: str) -> float | None:
+        """File size per event, with the number of events that `events_of` recorded.
+
+        heaptrack does not report how many events its file has. It records the same calls as `--arc off`.
+        """
         events = self.recorders[events_of].facts.events
         if way not in self.recorders or not events:
             return None
@@ -55,7 +58,7 @@ class RecordedWorkload:
 
 @dataclass
 class Instructions:
-    paths: dict[str, dict[str, PathCost]]  # by setting, by path
+    paths: dict[str, dict[str, PathCost]]  # by setting of --arc, then by path
     workloads: dict[str, WorkloadCost]
 
 
@@ -68,7 +71,7 @@ class RecordingResult:
 
 class Recording(SummarisedPart[RecordingResult]):
     name = "recording"
-    heading = "# Benchmark results"
+    heading = "# Recording and reading"
     result = RecordingResult
 
     def measure(self, bench: Bench) -> RecordingResult:
@@ -85,7 +88,7 @@ class Recording(SummarisedPart[RecordingResult]):
         found = measure_recorders(ways, workload, bench.rounds, bench.directory)
         readers: dict[str, list[str]] = {}
         events: dict[str, int] = {}
-        # The last one: what else there is on a machine prefers the first.
+        # Other processes of the machine tend to use the first processor.
         pinned = ["taskset", "-c", str(max(os.sched_getaffinity(0)))]
         for way in ways:
             if isinstance(way, Leaktrace):
@@ -127,19 +130,21 @@ class Recording(SummarisedPart[RecordingResult]):
         command = f"{about.date}, `scripts/bench {about.arguments}`"
         parts = [
             self.heading,
-            f"Written by `scripts/bench`; `results.json` has the same figures with every round. {command}.",
+            f"Measured {command}.",
             table(["machine", ""], list(about.machine.items()), numbers=False),
             _busy_note(result.workloads),
-            f"Every way of running takes its turn in each of {result.rounds} rounds, after a warm-up round that does "
-            "not count. Times are medians in seconds, with the smallest and largest; ratios are medians of the ratios "
-            "round by round. A run that fails, prints something else, or loses an event ends the benchmark.",
-            "heaptrack sees allocations and frees alone, and no retains or releases: of leaktrace's settings, "
-            "`--arc off` sees as much.",
-            "leaktrace's runs end without the names of functions, lines and types. `leaktrace names` reads them "
-            "afterwards, and no time or size here includes that. heaptrack reads its names during the run.",
-            "*Processor* is user and system time of the command and everything it starts: heaptrack interprets its "
-            "data in a process of its own meanwhile, and waits for it. *Peak* is the program's own largest resident "
-            "size; *added* is what tracing adds to it; *with helpers* counts every process of the command together.",
+            f"After a warm-up round, {result.rounds} rounds are measured. Each round runs all commands in turn. Times "
+            "are in seconds: the median, with the minimum and maximum in parentheses. A ratio is relative to the "
+            "untraced run of the same round; the table has the median. The benchmark stops if a run fails, prints "
+            "unexpected output, or loses an event.",
+            "heaptrack records only allocations and frees, like `--arc off`. `--arc counts` also records retains and "
+            "releases without their stacks, and `--arc stacks` records them with their stacks.",
+            "leaktrace's runs do not resolve the names of functions, lines and types. `leaktrace names` adds them "
+            "later, and the times and sizes below exclude this step. heaptrack resolves names during the run.",
+            "*Processor* is the user and system time of the command and all its child processes. heaptrack processes "
+            "its data in a separate process during the run, and waits for it at the end. *Peak* is the largest "
+            "resident size of the program itself. *Added* is how much of it is due to tracing. *With helpers* is the "
+            "sum over all processes of the command. *Cut stacks* is the number of events whose stack is incomplete.",
         ]
         for workload in result.workloads:
             parts += _workload_section(workload)
@@ -149,9 +154,9 @@ class Recording(SummarisedPart[RecordingResult]):
 
     def figures(self, result: RecordingResult) -> Iterable[Figure]:
         for workload in result.workloads:
-            for retains, what in (("off", "allocations and frees"), ("stacks", "every retain and release too")):
+            for retains in ("off", "stacks"):
                 yield Figure(
-                    f"{workload.title}: {what} (`--arc {retains}`), times the untraced run",
+                    f"{workload.title}: run time, `--arc {retains}`, relative to untraced",
                     workload.ratio(f"leaktrace --arc {retains}"),
                     workload.ratio("heaptrack"),
                     " ×",
@@ -159,15 +164,15 @@ class Recording(SummarisedPart[RecordingResult]):
             for retains in ("off", "stacks"):
                 way = f"leaktrace --arc {retains}"
                 yield Figure(
-                    f"{workload.title}: bytes an event, `--arc {retains}`",
-                    workload.bytes_an_event(way, events_of=way),
-                    workload.bytes_an_event("heaptrack", events_of="leaktrace --arc off"),
+                    f"{workload.title}: bytes per event, `--arc {retains}`",
+                    workload.bytes_per_event(way, events_of=way),
+                    workload.bytes_per_event("heaptrack", events_of="leaktrace --arc off"),
                     digits=3,
                 )
-            for way, where in (("", ""), (", one core", ", pinned to one core")):
+            for way, where in (("", ""), (", one core", " on one core")):
                 for retains in ("off", "stacks"):
                     yield Figure(
-                        f"{workload.title}: replay and report{where}, `--arc {retains}`, million events/s",
+                        f"{workload.title}: analysis{where}, `--arc {retains}`, million events/s",
                         workload.rate(f"leaktrace analyze ({retains}){way}"),
                         workload.rate(f"heaptrack_print{way}"),
                         digits=1,
@@ -175,13 +180,13 @@ class Recording(SummarisedPart[RecordingResult]):
             peer, own = (workload.readers.get(name) for name in ("heaptrack_print", "leaktrace analyze (off)"))
             if peer and own:
                 yield Figure(
-                    f"{workload.title}: replay and report, `--arc off`, times heaptrack_print",
+                    f"{workload.title}: analysis time, `--arc off`, relative to heaptrack_print",
                     own.wall.ratio(peer.wall),
                     1,
                     " ×",
                 )
                 yield Figure(
-                    f"{workload.title}: replay and report, `--arc off`, peak memory",
+                    f"{workload.title}: peak memory of the analysis, `--arc off`",
                     max(own.peak.values) / 1e6,
                     max(peer.peak.values) / 1e6,
                     " MB",
@@ -190,12 +195,12 @@ class Recording(SummarisedPart[RecordingResult]):
 
 
 def _busy_note(workloads: list[RecordedWorkload]) -> str:
-    """Whether other processes took part of the machine meanwhile: then times mean little."""
+    """States how many processors other processes kept busy, with a warning if that disturbs the times."""
     worst = max(value for each in workloads for way in each.recorders.values() for value in way.others.values)
     if worst > 0.25:
         return (
-            f"**Other processes kept up to {worst:.1f} processors busy during a run: the times below are disturbed. "
-            "Instruction counts, sizes and memory are not.**"
+            f"**Other processes kept up to {worst:.1f} processors busy during a run: the times below are not reliable. "
+            "Instruction counts, sizes and memory are.**"
         )
     return f"Other processes kept at most {worst:.2f} processors busy during any run."
 
@@ -241,15 +246,16 @@ def _workload_section(workload: RecordedWorkload) -> list[str]:
         f"## {workload.title}",
         "Commands: " + ", ".join(f"`{command}`" for command in commands) + ".",
         table(["", "wall", "ratio", "processor", "ratio", "peak MB", "added MB", "with helpers MB"], rows),
-        table(["", "events", "file MB", "bytes an event", "added ns an event", "cut stacks"], sizes),
-        "Readers take the traces of the last round, after `leaktrace names FILE`; *one core*: pinned to one. "
-        "heaptrack's file counts as many events as the one of `--arc off`:",
+        table(["", "events", "file MB", "bytes per event", "added ns per event", "cut stacks"], sizes),
+        "The next table has time and memory to read the files of the last round, after `leaktrace names FILE`. With "
+        "*one core*, the reader is pinned to one core. heaptrack's file is assumed to have as many events as the trace "
+        "of `--arc off`.",
         table(["", "wall", "processor", "million events/s", "peak MB"], readers),
     ]
 
 
 def _instruction_section(found: Instructions) -> list[str]:
-    header = ["", "the call untraced"]
+    header = ["", "untraced call"]
     header += [f"{word} --arc {retains}" for retains in SETTINGS for word in ("added,", "own,")]
     rows = []
     for path, untraced in found.paths["untraced"].items():
@@ -259,17 +265,18 @@ def _instruction_section(found: Instructions) -> list[str]:
             row += [count(cost.all - untraced.all), count(cost.recorder)]
         rows.append(row)
     parts = [
-        "## Where the time goes",
-        "Instructions an event, counted by `valgrind --tool=callgrind`: what the traced run executes more than the "
-        "untraced one, divided by events. Starting up is left out, compressing the trace is included. The counts "
-        "hardly depend on the machine and not on its load. The first column is what the call itself takes untraced.",
-        "One path at a time (`Tests/Programs/hook-paths.swift`): *added* is what a call takes more than untraced, all "
-        "libraries and compression counted in; *own* is what `libleaktrace.so` itself executes without compression, "
-        "which `scripts/budget` and the tests hold to `Benchmarks/budget.json`.",
+        "## Instructions",
+        "`valgrind --tool=callgrind` counts the instructions of the traced and the untraced run. The counts hardly "
+        "depend on the machine, and do not depend on its load. They include compression of the trace, but not the "
+        "start of the program.",
+        "The first table has instructions per call, for one path through the recorder at a time "
+        "(`Tests/Programs/hook-paths.swift`). *Untraced call* is the call itself. *Added* is the difference between "
+        "traced and untraced, in all libraries. *Own* counts only `libleaktrace.so` without compression. "
+        "`scripts/budget` and the tests check *own* against `Benchmarks/budget.json`.",
         table(header, rows),
-        "Whole workloads, the mean over all events:",
+        "The second table has instructions per event of whole workloads, as means over all events.",
         table(
-            ["", "events", "untraced, an event", "added, an event"],
+            ["", "events", "untraced, per event", "added, per event"],
             [
                 [name, grouped(each.events), count(each.untraced), count(each.instructions)]
                 for name, each in found.workloads.items()
@@ -282,9 +289,9 @@ def _instruction_section(found: Instructions) -> list[str]:
         shown = each.functions[:12]
         rest = each.instructions - sum(mean for _, mean in shown)
         rows = [[f"`{function}`", f"{mean:.1f}"] for function, mean in shown]
-        rows.append(["everything else, the runtime's longer ways among it", f"{rest:.1f}"])
+        rows.append(["everything else, such as slower paths of the Swift runtime", f"{rest:.1f}"])
         parts += [
-            f"{name}, by function of libleaktrace.so (its own instructions, without those of functions it calls):",
-            table(["function", "instructions an event"], rows),
+            f"Functions of libleaktrace.so in {name}, without their callees:",
+            table(["function", "instructions per event"], rows),
         ]
     return parts

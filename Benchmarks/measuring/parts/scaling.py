@@ -1,4 +1,4 @@
-"""How time and memory of the analysis scale with the events, the sites and the threads of a trace."""
+"""Time and memory of the analysis as a trace has more events, sites or threads."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from ..recorders import Leaktrace, Workload
 from ..rounds import say
 
 EVENTS, SITES, THREADS = "events", "sites", "threads"
-# The arguments of each workload, and the setting for retains and releases. Within an axis, only one thing grows.
+# By axis: the workload, its value of --arc, and the arguments of each run. Only the axis' property grows.
 FULL = {
     EVENTS: ("churn", "stacks", [["14", str(count)] for count in (6, 61, 610, 6104)]),
     SITES: ("churn", "off", [[str(depth), str(5 << (19 - depth))] for depth in (9, 11, 13, 15, 17, 19)]),
@@ -48,11 +48,11 @@ class ScalingResult:
 
 class Scaling(SummarisedPart[ScalingResult]):
     name = "scaling"
-    heading = "# How the analysis scales"
+    heading = "# Scaling of the analysis"
     result = ScalingResult
 
     def measure(self, bench: Bench) -> ScalingResult:
-        """Each trace is recorded once, and analysed in each round."""
+        """Records each trace once, and analyses it in each round."""
         axes = QUICK if bench.is_quick else FULL
         return ScalingResult(
             {
@@ -65,7 +65,8 @@ class Scaling(SummarisedPart[ScalingResult]):
         text = [
             self.heading,
             about.line(),
-            "`leaktrace analyze` on traces. In each table, only one property grows. Seconds and MB.",
+            "`leaktrace analyze` reads traces of different sizes. Only one property grows in each table. Times are in "
+            "seconds.",
         ]
         for axis, points in result.axes.items():
             rows = [
@@ -80,7 +81,7 @@ class Scaling(SummarisedPart[ScalingResult]):
                 ]
                 for point in points
             ]
-            header = ["", "events", "sites", "threads", "wall", "processor, ns an event", "peak MB"]
+            header = ["", "events", "sites", "threads", "wall", "processor, ns per event", "peak MB"]
             text += [f"## More {axis}", table(header, rows)]
             text += [f"![{plot.title}](plots/{plot.file})" for plot in _plots(axis, points)]
         return "\n\n".join(text)
@@ -89,12 +90,12 @@ class Scaling(SummarisedPart[ScalingResult]):
         return [plot for axis, points in result.axes.items() for plot in _plots(axis, points)]
 
     def figures(self, result: ScalingResult) -> Iterable[Figure]:
-        # Start and end take most of the time of the shortest trace.
+        # The shortest traces are left out, because start and end dominate their times.
         few, many = result.axes[EVENTS][-2:]
-        events = f"{many.events / 1e6:,.0f} million events, relative to {few.events / 1e6:,.0f} million"
+        events = f"{many.events / 1e6:,.0f} million events relative to {few.events / 1e6:,.0f} million"
         ratio = many.events / few.events
-        yield Figure(f"analysis: time an event of {events}", many.wall.median / few.wall.median / ratio, None, " ×")
-        yield Figure(f"analysis: peak memory for {events}", max(many.peak.values) / max(few.peak.values), None, " ×")
+        yield Figure(f"analysis: time per event, {events}", many.wall.median / few.wall.median / ratio, None, " ×")
+        yield Figure(f"analysis: peak memory, {events}", max(many.peak.values) / max(few.peak.values), None, " ×")
 
 
 def _point(bench: Bench, program: str, setting: str, arguments: list[str]) -> Point:

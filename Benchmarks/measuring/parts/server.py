@@ -1,4 +1,4 @@
-"""A server at a fixed rate of requests: latencies untraced and traced."""
+"""Latencies of a server at a fixed rate of requests, untraced and traced."""
 
 import os
 import re
@@ -24,7 +24,7 @@ RATE = 1000  # requests a second
 CONNECTIONS = 32
 WARMUP, SECONDS = 3, 20
 QUICK_WARMUP, QUICK_SECONDS = 1, 3
-PATIENCE = 60  # seconds until a server that has not begun, or not ended, is given up
+TIMEOUT = 60  # seconds for the server to start, and to end
 
 
 @dataclass
@@ -36,7 +36,7 @@ class ServerRound:
     p99: float
     p99_9: Annotated[float, Named("p99.9")]
     largest: float
-    processor: float  # seconds of the command and all it started
+    processor: float  # seconds of the command and its child processes
     facts: Annotated[TraceFacts, Mark.INLINED]
 
 
@@ -59,8 +59,11 @@ class ServerResult:
     def median(self, way: str, percentile: str) -> float:
         return statistics.median(PERCENTILES[percentile](each) for each in self.ways[way])
 
-    def times_untraced(self, way: str, percentile: str) -> float | None:
-        """The median of the rounds' ratios: what a round has in common with its untraced run drops out."""
+    def ratio(self, way: str, percentile: str) -> float | None:
+        """Latency relative to the untraced run of the same round: the median over all rounds.
+
+        None if `way` was not measured.
+        """
         if way not in self.ways:
             return None
         of = PERCENTILES[percentile]
@@ -81,12 +84,12 @@ class Server(SummarisedPart[ServerResult]):
         parts = [
             self.heading,
             about.line(),
-            f"`server/Sources/shop-server`, on hummingbird, and `server/Sources/pace`, which sends {result.rate} "
-            f"requests a second over {result.connections} connections, one in two with a JSON body; both share the "
-            "machine. The rate is kept whatever the answers do, and a latency counts from the moment when the request "
-            "was to be sent: requests that a pause delayed are counted with their delay. "
-            f"{result.seconds} s a round after a warm-up; latencies in milliseconds. *Processor* is seconds of the "
-            "server and of the tool's own processes, start and end included.",
+            f"`server/Sources/pace` sends {result.rate:,} requests a second to `server/Sources/shop-server`, which "
+            f"uses hummingbird, over {result.connections} connections. Every second request has a JSON body. Both "
+            "programs run on the same machine. The rate does not depend on the server's responses. A latency counts "
+            "from the time when the request was due, so it includes the delay by a pause. A round takes "
+            f"{result.seconds} s after its warm-up. Latencies are in milliseconds. *Processor* is the processor time "
+            "of the server and of the tool's own processes in seconds, from start to exit.",
             latencies_table(result),
         ]
         parts += [f"{way} failed: {reason}" for way, reason in result.failures.items()]
@@ -94,18 +97,21 @@ class Server(SummarisedPart[ServerResult]):
 
     def figures(self, result: ServerResult) -> Iterable[Figure]:
         for name in ("p50", "p99", "p99.9"):
-            untraced = result.median("untraced", name) / 1000
+            base = f"relative to the untraced {result.median('untraced', name) / 1000:.2f} ms"
             for retains in ("off", "stacks"):
                 yield Figure(
-                    f"{result.rate:,} requests/s: {name}, `--arc {retains}`, times the untraced {untraced:.2f} ms",
-                    result.times_untraced(f"leaktrace --arc {retains}", name),
-                    result.times_untraced("heaptrack", name),
+                    f"{result.rate:,} requests/s: {name}, `--arc {retains}`, {base}",
+                    result.ratio(f"leaktrace --arc {retains}", name),
+                    result.ratio("heaptrack", name),
                     " ×",
                 )
 
 
 def measure_server(bench: Bench, ways: list[Way], rounds: int) -> ServerResult:
-    """Every way in turn, under the load of one rate."""
+    """Measures all ways of running the server in turn, with the same load.
+
+    A failure of heaptrack becomes a part of the result. Raises FailedRun if another way fails.
+    """
     products = _build()
     workload = Workload("shop-server", os.path.join(products, "shop-server"), [])
     warmup, seconds = (QUICK_WARMUP, QUICK_SECONDS) if bench.is_quick else (WARMUP, SECONDS)
@@ -120,7 +126,6 @@ def measure_server(bench: Bench, ways: list[Way], rounds: int) -> ServerResult:
             try:
                 found[way.name].append(_round(way, workload, load, bench.directory))
             except FailedRun as failure:
-                # A peer that cannot do it is a result; one of our own ways is not.
                 if way.name != "heaptrack":
                     raise
                 failures[way.name] = str(failure).splitlines()[0]
@@ -143,7 +148,7 @@ def latencies_table(result: ServerResult) -> str:
 
 
 def _build() -> str:
-    """Builds the server and what makes the load. Gives the directory of the products."""
+    """Builds the server and the load generator. Returns the directory of the products."""
     package = ["--package-path", os.path.join(BENCHMARKS, "server")]
     scratch = ["--scratch-path", os.path.join(REPOSITORY, ".build", "benchmarks-server")]
     command = ["swift", "build", "-c", "release", *package, *scratch]
@@ -168,12 +173,12 @@ def _round(way: Way, workload: Workload, load: list[str], directory: str) -> Ser
         if result.returncode != 0:
             raise FailedRun(f"{way.name}, server: not every request was answered: {result.stderr}")
         os.kill(server, signal.SIGTERM)
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while not ended:
             process, status, usage = os.wait4(command.pid, os.WNOHANG)
             ended = process != 0
             if not ended and time.monotonic() > deadline:
-                raise FailedRun(f"{way.name}, server: did not end within {PATIENCE} seconds of SIGTERM")
+                raise FailedRun(f"{way.name}, server: did not end within {TIMEOUT} seconds of SIGTERM")
             time.sleep(0.01)
         command.returncode = os.waitstatus_to_exitcode(status)
         if command.returncode != 0:
@@ -216,7 +221,7 @@ Found = TypeVar("Found")
 
 
 def _wait_for(look: Callable[[], Found | None], command: "subprocess.Popen[bytes]", what: str) -> Found:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while time.monotonic() < deadline and command.poll() is None:
         found = look()
         if found:

@@ -1,4 +1,4 @@
-"""Heap images of a large heap: what taking one costs the program, and what finding leaks in it takes."""
+"""Heap images of a large heap: their cost for the program, and time and memory to find leaks in them."""
 
 import json
 import os
@@ -19,12 +19,12 @@ from ..recorders import remove_trace
 from ..records import Mark
 from ..rounds import say
 
-# Accounts, numbers an order keeps, and of how many accounts one is leaked: 10.5 million blocks in 1.04 GB, or a tenth
-# of that.
+# Arguments of heap.swift: accounts, readings per order, and the N of "every Nth account is leaked". The large heap has
+# 10.5 million blocks in 1.09 GB, the quick one a tenth of that.
 HEAP = ["500000", "16", "1000"]
 QUICK_HEAP = ["50000", "16", "1000"]
 THREADS = (1, 8, 64)
-# Programs of Package.swift.
+# Executable products of Package.swift.
 MEASURED = ("graph-algorithms", "analysis-phases", "image-list")
 
 Samples = dict[str, Series]  # by name
@@ -37,7 +37,7 @@ def add(samples: Samples, name: str, value: float) -> None:
 @dataclass
 class HeapFigures:
     arguments: list[str]
-    leaked: dict[str, int]  # by kind, as the program says
+    leaked: dict[str, int]  # objects by kind of leak, as reported by the program
     others: Series
     samples: Annotated[Samples, Mark.INLINED]
 
@@ -53,14 +53,14 @@ class AnalysisFigures:
     samples: Annotated[Samples, Mark.INLINED]
     phases: dict[str, Samples]
     notes: dict[str, int]
-    findings: dict[str, list[int]]  # by kind, the instances of each
+    findings: dict[str, list[int]]  # by kind of leak: the instances of each finding
     remarks: list[str]
     live: LiveBlocks
 
 
 @dataclass
 class BusyThreads:
-    pauses: list[float]  # seconds, of the images of threads that stood still
+    pauses: list[float]  # seconds, of the images with all threads stopped
     totals: list[float]  # seconds, of all images
     unfrozen: int
 
@@ -79,8 +79,8 @@ class SnapshotsResult:
     machine: dict[str, Any]
     heap: HeapFigures
     analysis: AnalysisFigures
-    threads: dict[str, BusyThreads]  # by their number
-    graph: dict[str, GraphFigures]  # by the order of the nodes
+    threads: dict[str, BusyThreads]  # by number of threads
+    graph: dict[str, GraphFigures]  # by order of the nodes: "ordered", "shuffled"
 
 
 class Snapshots(Part[SnapshotsResult]):
@@ -109,18 +109,18 @@ class Snapshots(Part[SnapshotsResult]):
         blocks = result.analysis.live.blocks
         worst = max(result.heap.others.values)
         disturbance = (
-            f"**Other processes kept up to {worst:.1f} processors busy during a round: the times below are disturbed. "
-            "Sizes and memory are not.**"
+            f"**Other processes kept up to {worst:.1f} processors busy during a round: the times below are not "
+            "reliable. Sizes and memory are.**"
             if worst > 0.25
             else f"Other processes kept at most {worst:.2f} processors busy during any round."
         )
         parts = [
             self.heading,
-            f"Written by `scripts/bench`. {about.date}, `scripts/bench {about.arguments}`.",
+            f"Measured {about.date}, `scripts/bench {about.arguments}`.",
             table(["machine", ""], list(about.machine.items()), numbers=False),
             disturbance,
-            f"Medians of {result.rounds} rounds, with the smallest and largest; times in seconds unless they say "
-            "otherwise.",
+            f"Values are medians of {result.rounds} rounds, with minimum and maximum in parentheses. Times are in "
+            "seconds unless another unit is given.",
         ]
         parts += _taking_section(result.heap, blocks, result.analysis.live.bytes)
         parts += _analysis_section(result.heap, result.analysis, blocks)
@@ -133,16 +133,16 @@ class Snapshots(Part[SnapshotsResult]):
 
 
 def _build_measured() -> str:
-    """Builds what is measured inside one process. Gives the directory of the products."""
+    """Builds the programs that measure themselves. Returns the directory of the products."""
     command = ["swift", "build", "-c", "release", "--package-path", REPOSITORY]
-    say("compiling what is measured inside one process")
+    say("compiling the programs that measure themselves")
     for program in MEASURED:
         subprocess.run([*command, "--product", program], check=True, stdout=subprocess.DEVNULL)
     return subprocess.run([*command, "--show-bin-path"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 def _live_heap(bench: Bench, measured: str, arguments: list[str], trace: str) -> HeapFigures:
-    """A heap of one thread's, and a thread that sleeps. Leaves the trace of the last round."""
+    """Measures images of a large heap. The program has a busy and a sleeping thread. Leaves the last round's trace."""
     found = HeapFigures(arguments, {}, Series(), {})
     heap = bench.programs.path("heap")
     command = [bench.tool, "record", "-o", trace, "--", heap, *arguments]
@@ -153,7 +153,7 @@ def _live_heap(bench: Bench, measured: str, arguments: list[str], trace: str) ->
         found.leaked = _run_traced(command, heap, found.samples, bench.directory)
         images = _lines(measured, "image-list", [trace], bench.directory)
         if len(images) != 3 or not all(image["isWhole"] and image["isFrozen"] for image in images):
-            reason = f"not three whole images of a process that stood still: {images}"
+            reason = f"expected three whole images with all threads stopped: {images}"
             raise FailedRun(f"{' '.join(command)}: {reason}")
         for image, kind in zip(images, ("idle", "writing", "exit"), strict=True):
             add(found.samples, f"{kind}: pause", image["pause"])
@@ -163,7 +163,7 @@ def _live_heap(bench: Bench, measured: str, arguments: list[str], trace: str) ->
         add(found.samples, "image bytes", _image_bytes(bench.tool, trace, bench.directory)[-1])
         add(found.samples, "trace bytes", os.path.getsize(trace))
         wall = time.monotonic() - begin
-        # Nobody is told what the copies used: they have a processor of their own for as long as they write.
+        # The processor time of the copies is not reported. Each keeps one processor busy while it writes.
         own = sum(os.times()[:4]) - before + sum(image["total"] for image in images)
         found.others.add(use.others(own, wall))
         say(f"heap images: round {number + 1} of {bench.rounds}")
@@ -179,14 +179,14 @@ def _run_untraced(command: list[str], samples: Samples, directory: str) -> None:
 
 
 def _run_traced(command: list[str], heap: str, samples: Samples, directory: str) -> dict[str, int]:
-    """What the program says that it leaked."""
+    """Returns the number of leaked objects by kind, as reported by the program."""
     with HeapProcess(command, directory) as process:
         words = process.expect("built")
         add(samples, "traced: built", int(words[0]) / 1e9)
         process.find(heap)
         count, taken = process.write()
         add(samples, "traced: write", taken / count)
-        # First an image while nothing else happens, then one while the program goes on writing everywhere.
+        # The first image is of an idle program. During the second, the program writes to the whole heap.
         add(samples, "idle: call", process.snapshot())
         process.wait_for_copies(lambda: time.sleep(0.05))
         program = process.find(heap)
@@ -213,7 +213,7 @@ def _run_traced(command: list[str], heap: str, samples: Samples, directory: str)
 
 
 def _image_bytes(tool: str, trace: str, directory: str) -> list[int]:
-    """Bytes of the trace that are each image's, in order of time."""
+    """Returns the bytes that each image takes in the trace, in order of time."""
     chunks = run([tool, "dump", "--chunks", trace], directory).output
     sizes: list[int] = []
     for kind, stored in re.findall(r"^\d+ chunk .*?\bkind=(\w+) .*?\bstored=(\d+)", chunks, re.MULTILINE):
@@ -225,13 +225,13 @@ def _image_bytes(tool: str, trace: str, directory: str) -> list[int]:
 
 
 def _lines(measured: str, name: str, arguments: list[str], directory: str) -> list[dict[str, Any]]:
-    """What a program that prints lines of JSON prints."""
+    """Runs a program that prints a JSON value per line. Returns the values."""
     output = run([os.path.join(measured, name), *arguments], directory).output
     return [json.loads(line) for line in output.splitlines()]
 
 
 def _analysis(bench: Bench, measured: str, trace: str) -> AnalysisFigures:
-    """Reads the last trace: the replay alone, all of it, and phase by phase."""
+    """Measures the replay, the whole analysis, and each phase of the analysis of the last trace."""
     samples: Samples = {}
     phases: dict[str, Samples] = {}
     notes: dict[str, int] = {}
@@ -258,7 +258,7 @@ def _analysis(bench: Bench, measured: str, trace: str) -> AnalysisFigures:
 
 
 def instances_by_kind(findings: list[dict[str, Any]]) -> dict[str, list[int]]:
-    """Of the workload's three kinds of leaks, and of anything else, the instances of each finding."""
+    """Returns the instances of each finding, by the workload's three kinds of leaks and "other"."""
     found: dict[str, list[int]] = {}
     for finding in findings:
         if finding["path"][0]["type"] != "Account":
@@ -282,7 +282,7 @@ def _collect(found: list[dict[str, Any]], phases: dict[str, Samples], notes: dic
 
 
 def _busy_threads(bench: Bench, measured: str, count: int) -> dict[str, BusyThreads]:
-    """The pauses of programs whose threads allocate, free and take a lock all the time."""
+    """Measures pauses of programs whose threads constantly allocate, free and take a lock."""
     source = os.path.join(REPOSITORY, "Tests", "Programs", "snapshot-threads.c")
     program = bench.file("snapshot-threads")
     subprocess.run(["cc", "-O2", "-o", program, source, "-lpthread", "-ldl"], check=True)
@@ -326,8 +326,8 @@ def _taking_section(heap: HeapFigures, blocks: int, live: int) -> list[str]:
     samples = heap.samples
     rows = []
     for kind, title in (
-        ("idle", "asked for, program idle"),
-        ("writing", "asked for, program writes to every object"),
+        ("idle", "on request, program idle"),
+        ("writing", "on request, program writes to all objects"),
         ("exit", "at exit"),
     ):
         pause, call, total = (samples.get(f"{kind}: {name}") for name in ("pause", "call", "total"))
@@ -343,42 +343,42 @@ def _taking_section(heap: HeapFigures, blocks: int, live: int) -> list[str]:
     added = samples.get("writing: added memory")
     writes = [["untraced", samples["untraced: write"].text(1, 0)], ["traced", samples["traced: write"].text(1, 0)]]
     if "writing: write" in samples:
-        writes.append(["traced, while an image is being written", samples["writing: write"].text(1, 0)])
+        writes.append(["traced, during an image", samples["writing: write"].text(1, 0)])
     return [
         f"## Taking an image: heap {' '.join(heap.arguments)}",
-        f"`workloads/heap.swift` keeps {grouped(blocks)} live blocks of {megabytes(live)} MB, and has one busy thread "
-        "and one that sleeps. It is recorded by `leaktrace record -o FILE -- heap …`. *Pause*: how long the other "
-        "thread stood still. *Call*: how long `leaktrace_snapshot` took, which returns while the image is being "
-        "written. *Total*: until it was written.",
+        f"`workloads/heap.swift` keeps {grouped(blocks)} live blocks with {megabytes(live)} MB. It has a busy and a "
+        "sleeping thread. The command is `leaktrace record -o FILE -- heap …`. *Pause* is how long the other thread "
+        "was stopped. *Call* is the duration of the call to `leaktrace_snapshot`. It returns while a copy of the "
+        "process still writes the image. *Total* is the time until the image was written.",
         table(["", "pause ms", "call ms", "total s"], rows),
         table(
             ["image", ""],
             [
-                ["words kept", grouped(int(samples["words"].median))],
-                ["resident memory looked at, MB", megabytes(samples["captured"].median)],
-                ["in the trace, MB", megabytes(size)],
-                ["bytes a live block", f"{size / blocks:.2f}"],
-                ["bytes a live byte", f"{size / live:.4f}"],
-                ["the program's resident memory, MB", megabytes(samples["resident"].median)],
+                ["words in the image", grouped(int(samples["words"].median))],
+                ["resident memory read, MB", megabytes(samples["captured"].median)],
+                ["size in the trace, MB", megabytes(size)],
+                ["bytes per live block", f"{size / blocks:.2f}"],
+                ["bytes per live byte", f"{size / live:.4f}"],
+                ["resident memory of the program, MB", megabytes(samples["resident"].median)],
                 [
-                    "added while it is written and the program writes to every object, MB",
+                    "memory added while the program writes to all objects, MB",
                     megabytes(added.median)
                     if added
-                    else "not measured: the copy had ended, or its memory may not be read",
+                    else "not measured: the copy had ended, or its memory was not readable",
                 ],
             ],
         ),
-        "Added memory is what the program and the copy have together, pages that they share counted once and page "
-        "tables counted in, at the most that was seen, less what the program had before.",
-        "Writing to an account, in nanoseconds; the first write to a page after the copy was made has it copied:",
+        "*Memory added* is the peak memory of the program and the copy together, minus the program's memory before the "
+        "image. Pages that both share count once. Page tables are included.",
+        "The next table has the time of a write to an account. The first write to a page after the fork copies it.",
         table(["", "ns"], writes),
-        "From the end of the program's work until the process has gone; the heap is not freed. Traced, this includes "
-        "the image.",
+        "*Exit* is the time from the end of the program's work to the end of the command. The program does not free "
+        "its heap. With tracing, the time includes the image at exit.",
         table(
             ["", "s"],
             [
-                ["untraced", samples["untraced: exit"].text()],
-                ["traced", samples["traced: exit"].text()],
+                ["exit, untraced", samples["untraced: exit"].text()],
+                ["exit, traced", samples["traced: exit"].text()],
                 ["building the heap, untraced", samples["untraced: built"].text()],
                 ["building the heap, traced", samples["traced: built"].text()],
             ],
@@ -388,7 +388,7 @@ def _taking_section(heap: HeapFigures, blocks: int, live: int) -> list[str]:
 
 def _analysis_section(heap: HeapFigures, analysis: AnalysisFigures, blocks: int) -> list[str]:
     rows = []
-    for name, title in (("replay", "replay and sites alone (`--together`)"), ("analyze", "all of it")):
+    for name, title in (("replay", "replay and sites only (`--together`)"), ("analyze", "whole analysis")):
         wall, processor = analysis.samples[f"{name}: wall"], analysis.samples[f"{name}: processor"]
         peak = max(analysis.samples[f"{name}: peak"].values)
         rows.append([title, wall.text(), processor.text(), megabytes(peak), f"{peak / blocks:.0f}"])
@@ -408,22 +408,23 @@ def _analysis_section(heap: HeapFigures, analysis: AnalysisFigures, blocks: int)
     kinds = {
         "closures": "cycles through a closure",
         "partners": "cycles of two objects",
-        "counts": "objects with a count too many",
+        "counts": "objects with an unbalanced retain",
     }
     findings = [[title, grouped(heap.leaked.get(kind, 0)), found(kind)] for kind, title in kinds.items()]
-    findings.append(["anything else", "0", found("other")])
+    findings.append(["other", "0", found("other")])
     differs = any(analysis.findings.get(kind, []) != [heap.leaked.get(kind, 0)] for kind in kinds)
     differs = differs or "other" in analysis.findings
     parts = [
-        "## Analysing it",
-        f"`leaktrace analyze` of the trace, with the image that was taken at exit: {grouped(blocks)} blocks, "
+        "## Analysing the image",
+        f"`leaktrace analyze` reads the trace with the image at exit, which has {grouped(blocks)} blocks and "
         f"{grouped(analysis.notes['edges'])} references.",
-        table(["", "wall", "processor", "peak MB", "bytes a block"], rows),
-        "Phase by phase, in one process; *image* and *order of blocks* are part of *leak analysis*, and are measured "
-        "once more by themselves. *Kept*: what the phase leaves resident.",
+        table(["", "wall", "processor", "peak MB", "bytes per block"], rows),
+        "The next table has the phases of the analysis, measured in one process. *Leak analysis* includes *image* and "
+        "*order of blocks*, which are also measured separately before it. *Kept* is how much resident memory "
+        "grew during the phase.",
         table(["phase", "wall", "peak MB", "kept MB"], phases),
-        "What the program says that it leaked, and instances in findings"
-        + (". **They differ.**" if differs else "; they agree:"),
+        "*Leaked* is the number of leaked objects that the program reports. *Found* is the number of instances in "
+        "findings. " + ("**The numbers differ.**" if differs else "The numbers agree."),
         table(["", "leaked", "found"], findings),
     ]
     if analysis.remarks:
@@ -445,22 +446,24 @@ def _threads_section(threads: dict[str, BusyThreads]) -> list[str]:
                 f"{max(each.totals) * 1e3:.1f}",
             ]
         )
-    header = ["threads", "images", "could not be stopped"]
+    header = ["threads", "images", "not stopped"]
     header += ["pause, median", "pause, longest", "total, median", "total, longest"]
     return [
         "## Busy threads",
-        "`Tests/Programs/snapshot-threads.c`: threads that allocate, free and take one lock all the time, while the "
-        "main thread has one image after the other taken. Milliseconds.",
+        "The threads of `Tests/Programs/snapshot-threads.c` constantly allocate, free and take the same lock. The main "
+        "thread takes one image after another. Times are in milliseconds. *Not stopped* is the number of images whose "
+        "threads could not be stopped.",
         table(header, rows),
     ]
 
 
 def _graph_section(graph: dict[str, GraphFigures]) -> list[str]:
     parts = [
-        "## The graph algorithms alone",
-        "`measured/graph-algorithms`: a made-up heap, three references a node on average. *Ordered*: what belongs "
-        "together lies together. *Shuffled*: nothing does, the worst case. *Bytes a node*: the most that was resident "
-        "during the phase, the graph and everything else that the program keeps counted in.",
+        "## Graph algorithms",
+        "`measured/graph-algorithms` runs the algorithms on a synthetic heap. A node has three references on average. "
+        "In the *ordered* heap, related nodes are near one another. In the *shuffled* heap, they are not, which is the "
+        "worst case for the processor's caches. *Bytes per node* is the peak resident memory of the program during the "
+        "phase, including the graph.",
     ]
     for order, each in graph.items():
         nodes = each.notes["nodes"]
@@ -477,8 +480,8 @@ def _graph_section(graph: dict[str, GraphFigures]) -> list[str]:
         peak = max(max(phase["peak"].values) for phase in each.phases.values())
         rows.append(["all", f"{wall:.2f}", f"{wall / nodes * 1e9:.0f}", f"{peak / nodes:.0f}"])
         parts += [
-            f"{order.capitalize()}: {grouped(nodes)} nodes, {grouped(each.notes['edges'])} edges, the largest "
-            f"component {grouped(each.notes['largest component'])} nodes.",
-            table(["", "s", "ns a node", "bytes a node"], rows),
+            f"{order.capitalize()}: {grouped(nodes)} nodes, {grouped(each.notes['edges'])} edges. The largest "
+            f"component has {grouped(each.notes['largest component'])} nodes.",
+            table(["", "s", "ns per node", "bytes per node"], rows),
         ]
     return parts

@@ -1,4 +1,4 @@
-"""The time that `leaktrace tasks` takes for a program with many tasks: its recording, and the live process."""
+"""Time of `leaktrace tasks` for the recording of a program with many tasks, and for the live process."""
 
 import json
 import os
@@ -29,7 +29,7 @@ class ListUse:
 class TasksResult:
     tasks: int
     others: Series
-    lists: Annotated[dict[str, ListUse], Mark.INLINED]  # by source and format
+    lists: Annotated[dict[str, ListUse], Mark.INLINED]  # by "source, format"
 
 
 class Tasks(SummarisedPart[TasksResult]):
@@ -51,7 +51,7 @@ class Tasks(SummarisedPart[TasksResult]):
                 for source, target in sources.items():
                     for form in FORMATS:
                         say(f"tasks of the {source} as {form}, round {number}")
-                        # The first round warms up.
+                        # The first round is a warm-up.
                         _list(bench, target, form, result, f"{source}, {form}" if number > 0 else None)
         os.unlink(trace)
         return result
@@ -69,10 +69,10 @@ class Tasks(SummarisedPart[TasksResult]):
             [
                 self.heading,
                 about.line(),
-                f"`leaktrace tasks` of a program with {grouped(result.tasks)} tasks, as text and as JSON. Each task "
-                "waits for a continuation in one array. Every list has all of these tasks. Times are in seconds. "
-                "*Peak* is the largest resident size of any round. Other processes kept at most "
-                f"{max(result.others.values):.2f} processors busy.",
+                f"`leaktrace tasks` lists the {grouped(result.tasks)} tasks of a program, from its recording and from "
+                "the live process. Each task waits for a continuation. One array holds all continuations. Every list "
+                "has all of these tasks. Times are in seconds. *Peak* is the largest resident size of any round. Other "
+                f"processes kept at most {max(result.others.values):.2f} processors busy.",
                 table(["", "wall", "processor", "peak MB"], rows),
             ]
         )

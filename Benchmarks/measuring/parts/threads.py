@@ -1,5 +1,4 @@
-"""Many threads: what recording adds when threads share the work, beside what it adds to one thread that does all of
-it."""
+"""Overhead of recording when threads share the work, compared with the overhead when one thread does all of it."""
 
 import statistics
 from collections.abc import Iterable
@@ -11,16 +10,16 @@ from ..recorders import Workload
 from ..rounds import Measurement, measure_recorders
 
 THREADS = (1, 8, 64)
-FULL, QUICK = ["15", "64"], ["13", "64"]  # depth of the trees, and how many the threads make together
+FULL, QUICK = ["15", "64"], ["13", "64"]  # depth of the trees, and number of trees of all threads together
 
 
 @dataclass
 class ThreadsResult:
     arguments: list[str]
-    threads: dict[str, dict[str, Measurement]]  # by their number, by way
+    threads: dict[str, dict[str, Measurement]]  # by number of threads, then by way
 
     def ratio(self, threads: str, way: str) -> float:
-        """Processor time, times that of the untraced run: the median of the rounds' ratios."""
+        """Processor time relative to the untraced run of the same round: the median over all rounds."""
         measured = self.threads[threads]
         return _ratio(measured[way].processor, measured["untraced"].processor)
 
@@ -28,8 +27,8 @@ class ThreadsResult:
         measured = self.threads[threads]
         return _ratio(measured[way].wall, measured["untraced"].wall)
 
-    def against_one(self, threads: str, way: str) -> float:
-        """The ratio with so many threads against that with one."""
+    def ratio_to_one_thread(self, threads: str, way: str) -> float:
+        """The ratio with this number of threads, divided by the ratio with one thread."""
         return self.ratio(threads, way) / self.ratio("1", way)
 
 
@@ -65,7 +64,7 @@ class Threads(SummarisedPart[ThreadsResult]):
                         f"{result.wall_ratio(threads, way):.2f}",
                         processor,
                         f"{result.ratio(threads, way):.2f}",
-                        f"{result.against_one(threads, way):.2f}",
+                        f"{result.ratio_to_one_thread(threads, way):.2f}",
                         grouped(each.facts.events) if each.facts.events else "",
                     ]
                 )
@@ -73,22 +72,23 @@ class Threads(SummarisedPart[ThreadsResult]):
             [
                 self.heading,
                 about.line(),
-                f"`threads N {' '.join(result.arguments)}`: N threads share the work of making and dropping binary "
-                "trees, so that it is the same for any N. *Processor* is user and system time of the command and all "
-                "it starts; its ratio is to the untraced run with as many threads, and *against one* is that ratio "
-                "against the ratio with one thread: 1 if a thread costs as much among others as alone.",
-                table(["threads", "wall", "ratio", "processor", "ratio", "against one", "events"], rows),
+                f"In `threads N {' '.join(result.arguments)}`, N threads divide a fixed amount of work: they build and "
+                "drop binary trees. Times are in seconds. *Processor* is the user and system time of the command and "
+                "all its child processes. A ratio is relative to the untraced run with the same number of threads. "
+                "*Relative to one thread* is the ratio of the processor times divided by the same ratio with one "
+                "thread. It is 1 if recording costs each thread as much as it costs a single thread.",
+                table(["threads", "wall", "ratio", "processor", "ratio", "relative to one thread", "events"], rows),
             ]
         )
 
     def figures(self, result: ThreadsResult) -> Iterable[Figure]:
         for threads in map(str, THREADS[1:]):
             measured = result.threads[threads]
-            peer = result.against_one(threads, "heaptrack") if "heaptrack" in measured else None
+            peer = result.ratio_to_one_thread(threads, "heaptrack") if "heaptrack" in measured else None
             for retains in ("off", "stacks"):
                 yield Figure(
-                    f"{threads} threads: overhead a thread, times the overhead of one thread alone, `--arc {retains}`",
-                    result.against_one(threads, f"leaktrace --arc {retains}"),
+                    f"{threads} threads: overhead relative to one thread, `--arc {retains}`",
+                    result.ratio_to_one_thread(threads, f"leaktrace --arc {retains}"),
                     peer,
                     " ×",
                 )

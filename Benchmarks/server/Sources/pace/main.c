@@ -1,10 +1,10 @@
-// Sends HTTP requests to a server on this machine at a fixed rate, whatever the answers do: pace PORT RATE WARMUP
-// SECONDS CONNECTIONS
+// Sends HTTP requests to a server on this machine at a fixed rate, which does not depend on the responses.
+// Usage: pace PORT RATE WARMUP SECONDS CONNECTIONS
 //
-// Request number i is to be sent at the beginning plus i / RATE seconds, and its latency counts from that moment: if
-// the server stands still, what should have been sent meanwhile has waited too. A request that finds no free connection
-// waits for one. Answers in the first WARMUP seconds are not counted. Prints the number of requests measured and the
-// latencies p50, p99, p99.9 and the largest, in microseconds; ends with 1 if a request was not answered with 200.
+// Request i is due i / RATE seconds after the start, and its latency counts from that time. So a pause of the server
+// also delays the requests that become due during the pause. A request waits if there is no free connection. Requests
+// that are due in the first WARMUP seconds are not measured. Prints the number of measured requests, and the latencies
+// p50, p99, p99.9 and maximum in microseconds. The exit status is 1 if any request failed or did not get status 200.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,11 +21,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { maximum_connections = 1024, response_capacity = 16384, patience_ms = 30000 };
+enum { maximum_connections = 1024, response_capacity = 16384, timeout_ms = 30000 };
 
 struct connection {
   int socket;
-  long request; ///< its number
+  long request; ///< number of the current request
   size_t received;
   char response[response_capacity + 1];
 };
@@ -33,7 +33,7 @@ struct connection {
 static struct connection connections[maximum_connections];
 static struct connection *idle[maximum_connections];
 static int idle_count;
-static double nanoseconds_a_request;
+static double nanoseconds_per_request;
 static int64_t beginning;
 static long warmups, requests, next_request, answered, failed;
 static double *latencies;
@@ -49,9 +49,9 @@ static int64_t now(void) {
   return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-static int64_t due(long request) { return beginning + (int64_t)((double)request * nanoseconds_a_request); }
+static int64_t due(long request) { return beginning + (int64_t)((double)request * nanoseconds_per_request); }
 
-// Requests are small enough for any socket's buffer. Every other one is an order.
+// A request fits into any socket's buffer. Every second one is an order.
 static void send_request(struct connection *connection, long number) {
   char request[512], body[128];
   if (number % 2 == 0) {
@@ -69,7 +69,7 @@ static void send_request(struct connection *connection, long number) {
   if (send(connection->socket, request, strlen(request), MSG_NOSIGNAL) != (ssize_t)strlen(request)) fail("send");
 }
 
-static void send_what_is_due(void) {
+static void send_due_requests(void) {
   while (next_request < requests && idle_count > 0 && due(next_request) <= now())
     send_request(idle[--idle_count], next_request++);
 }
@@ -105,9 +105,9 @@ static int compare(const void *left, const void *right) {
   return difference < 0 ? -1 : difference > 0;
 }
 
-/// The least latency that so great a part of the requests did not exceed.
-static double percentile(long count, double part) {
-  long index = (long)((double)count * part);
+/// The latency below which this fraction of the requests lies.
+static double percentile(long count, double fraction) {
+  long index = (long)((double)count * fraction);
   return latencies[index < count ? index : count - 1];
 }
 
@@ -126,7 +126,7 @@ int main(int count, char **arguments) {
   struct sockaddr_in server = {.sin_family = AF_INET,
                                .sin_port = htons((uint16_t)atoi(arguments[1])),
                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  nanoseconds_a_request = 1e9 / rate;
+  nanoseconds_per_request = 1e9 / rate;
   warmups = (long)(atof(arguments[3]) * rate);
   long measured = (long)(atof(arguments[4]) * rate);
   requests = warmups + measured;
@@ -152,7 +152,7 @@ int main(int count, char **arguments) {
       if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &setting, NULL) != 0) fail("timerfd_settime");
     }
     struct epoll_event events[64];
-    int ready = epoll_wait(poller, events, 64, patience_ms);
+    int ready = epoll_wait(poller, events, 64, timeout_ms);
     if (ready == 0) errno = ETIMEDOUT;
     if (ready <= 0 && errno != EINTR) fail("epoll_wait");
     for (int index = 0; index < ready; index++) {
@@ -163,7 +163,7 @@ int main(int count, char **arguments) {
         if (read(timer, &expirations, sizeof expirations) < 0 && errno != EAGAIN) fail("read");
       }
     }
-    send_what_is_due();
+    send_due_requests();
   }
   qsort(latencies, (size_t)measured, sizeof *latencies, compare);
   printf("%ld %.1f %.1f %.1f %.1f\n", measured, percentile(measured, 0.5), percentile(measured, 0.99),

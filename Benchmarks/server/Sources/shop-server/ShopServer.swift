@@ -1,5 +1,5 @@
-// A shop's HTTP server: looks products up and takes orders, both as JSON. Prints "port NUMBER"; ends on SIGTERM.
-// With SHOP_LEAK_EVERY=N, each Nth order leaves a basket that refers to itself.
+// HTTP server of a shop. It returns products and accepts orders as JSON. Prints "port NUMBER"; exits on SIGTERM.
+// With SHOP_LEAK_EVERY=N, every Nth order leaks a basket that refers to itself.
 
 import Foundation
 import Hummingbird
@@ -34,7 +34,7 @@ final class Basket {
   }
 }
 
-/// Keeps a bounded number of orders, so that a long run is as large as a short one.
+/// Keeps a limited number of orders, so that memory does not depend on the length of a run.
 actor Shop {
   private let products: [Product]
   private var orders: [Order] = []
