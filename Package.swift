@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// What several layers of the analysis depend on.
+// Dependencies of several layers of the analysis.
 let reading: [Target.Dependency] = ["TextWriting", "TraceReading"]
 let symbolication = reading + ["TraceSymbolication"]
 let detection = symbolication + ["HeapAnalysis", "LeakDetection"]
@@ -16,7 +16,7 @@ let testSupport: [Target.Dependency] = ["TraceTestSupport", "TestRequirements"]
 
 let package = Package(
   name: "leaktrace",
-  // For programs that link LeakTrace; the rest is for Linux alone.
+  // The platforms of programs that link LeakTrace. Everything else runs only on Linux.
   platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
   products: [
     .executable(name: "leaktrace", targets: ["leaktrace"]),
@@ -35,19 +35,19 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
   ],
   targets: [
-    // The trace format, for both sides.
+    // The trace format, for the recorder and for readers.
     .target(name: "CTraceFormat", exclude: ["README.md"]),
-    // A child process for code that trusts the data it reads.
+    // A child process for code that does not validate its input.
     .target(name: "CSandboxedChild", exclude: ["README.md"]),
-    // Stacks of other processes, by libunwind.
+    // Unwinds stacks of other processes with libunwind.
     .target(
       name: "CUnwinder", dependencies: ["CSandboxedChild"], exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("unwind-generic", .when(platforms: [.linux]))]),
-    // Calls on other processes. The recorder has the list of calls to repeat from it.
+    // System calls that act on other processes. The recorder uses its list of calls to repeat.
     .target(
       name: "CProcessCalls", dependencies: ["CUnwinder"], exclude: ["README.md"],
       cSettings: [.headerSearchPath(".")]),
-    // Swift's metadata and the words of a heap image, in memory of any process. The analysis uses the layouts alone.
+    // Reads Swift's metadata and the words of a heap image in any process's memory. The analysis uses only the layouts.
     .target(
       name: "CHeapScan", dependencies: ["CTraceFormat"], exclude: ["README.md", "allocator_metadata/README.md"],
       publicHeadersPath: "."),
@@ -65,11 +65,11 @@ let package = Package(
     .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
-    // A header of our own, without code to link.
+    // Only a header, without code to link.
     .systemLibrary(name: "CPrefetch"),
-    // Mappings of files that note which parts are read.
+    // Mapped files that keep track of the parts that were read.
     .target(name: "CTrackedFiles", exclude: ["README.md"]),
-    // Code that trusts the data it reads, and runs in a child process.
+    // Code that does not validate its input, and therefore runs in a child process.
     .target(
       name: "CDemangle", dependencies: ["CSandboxedChild"], exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("stdc++")]),
@@ -83,13 +83,13 @@ let package = Package(
     .target(
       name: "AgentProtocol", dependencies: ["TextWriting"], path: "Sources/TraceAnalysis/AgentProtocol",
       exclude: ["README.md"]),
-    // The layers of the analysis, from the bottom; each sees the declarations of those below it that are `package`.
-    // All that happens once an event stands in one module, whose generic code is specialised.
+    // The layers of the analysis, from the bottom. Each layer sees the `package` declarations of the layers below it.
+    // One module has all code that runs for every event, so that the compiler specialises its generic code.
     .target(
       name: "TraceReading", dependencies: ["TextWriting", "CTraceFormat", "CZstd", "CPrefetch"],
       path: "Sources/TraceAnalysis/TraceReading",
       exclude: ["README.md", "Aggregates/README.md", "Format/README.md", "Replay/README.md"]),
-    // What is known of platforms and libraries, as data that becomes part of the program.
+    // Facts about platforms and libraries, as data that is embedded in the program.
     .target(
       name: "PlatformRules", path: "Sources/TraceAnalysis/PlatformRules", exclude: ["README.md"],
       resources: [.embedInCode("Rules")]),
@@ -99,8 +99,7 @@ let package = Package(
         "PlatformRules", "CElfutils", "CSandboxedChild", "CDemangle", "CTrackedFiles", "CUnwinder",
       ],
       path: "Sources/TraceAnalysis/TraceSymbolication", exclude: ["README.md"]),
-    // Other processes and core files: their memory, their threads, the blocks of their allocator; and all of it as a
-    // trace.
+    // Other processes and core files: memory, threads and allocator blocks, and a writer that makes a trace of them.
     .target(
       name: "ProcessInspection",
       dependencies: symbolication + [
@@ -124,7 +123,7 @@ let package = Package(
         "README.md", "History/README.md", "Leaks/README.md", "Outline/README.md", "Tasks/README.md",
         "Leaks/Advice/README.md", "Leaks/Growth/README.md", "Leaks/Survivors/README.md",
       ]),
-    // The words of findings, for all that shows them.
+    // The texts of findings, for all output formats.
     .target(
       name: "Wording", dependencies: detection,
       path: "Sources/TraceAnalysis/Wording", exclude: ["README.md"]),
@@ -144,12 +143,12 @@ let package = Package(
       name: "TraceRecording",
       dependencies: reading + ["CTraceFormat", "CProcessCalls", "CZstd"],
       path: "Sources/TraceAnalysis/TraceRecording", exclude: ["README.md"]),
-    // Recordings in processes that run already.
+    // Recordings of running processes.
     .target(
       name: "ProcessAttachment",
       dependencies: reading + ["TraceRecording", "ProcessInspection", "CTraceFormat", "CProcessCalls"],
       path: "Sources/TraceAnalysis/ProcessAttachment", exclude: ["README.md"]),
-    // Which features work here, or for a process: facts, judgements on facts alone, words, and attempts.
+    // Finds out which features work on this machine or for a process: facts, judgements of facts, texts, and attempts.
     .target(
       name: "FeatureChecks",
       dependencies: symbolication + [
@@ -160,30 +159,30 @@ let package = Package(
       name: "TraceReports",
       dependencies: detection + ["Wording", "AllocationReports", "LeakGates", "RunDiff"],
       path: "Sources/TraceAnalysis/TraceReports", exclude: ["README.md"]),
-    // Files that other tools open.
+    // Files for other tools.
     .target(
       name: "TraceExports",
       dependencies: detection + ["Wording", "RunDiff", "CZlib"],
       path: "Sources/TraceAnalysis/TraceExports", exclude: ["README.md"]),
-    // A trace as tables of a database.
+    // Writes a trace as a database.
     .target(
       name: "TraceDatabase",
       dependencies: detection + ["Wording", "LeakGates", "TraceExports", "CSQLite"],
       path: "Sources/TraceAnalysis/TraceDatabase", exclude: ["README.md"]),
-    // One page with all of a report.
+    // The HTML page of a report.
     .target(
       name: "PageReports",
       dependencies: detection + [
         "AllocationReports", "LeakGates", "RunDiff", "TraceReports", "TraceExports", "Wording",
       ],
       path: "Sources/TraceAnalysis/PageReports", exclude: ["README.md"], resources: [.embedInCode("Resources")]),
-    // What people import: all of them.
+    // The public module. It re-exports the others.
     .target(
       name: "TraceAnalysis",
       dependencies: analysis,
       path: "Sources/TraceAnalysis/TraceAnalysis", exclude: ["README.md"]),
-    // Depends on each module by itself: one that changes below TraceAnalysis leaves that as it was, and an executable
-    // that is built anew only for TraceAnalysis would use values of the old layout.
+    // Lists every module as a direct dependency. A change in a lower module does not change TraceAnalysis itself. The
+    // executable would not be rebuilt then, and would use the old layout of values.
     .executableTarget(
       name: "leaktrace",
       dependencies: analysis + [
@@ -192,8 +191,8 @@ let package = Package(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
       ], exclude: ["README.md"]),
 
-    // What programs link to say what they expect, and their tests to fail by it. They know the recorder by the names of
-    // its functions alone.
+    // Libraries that programs link to state expectations, and that tests link to fail on leaks. They refer to the
+    // recorder only by the names of its functions.
     .target(name: "CLeakTrace", exclude: ["README.md"]),
     .target(name: "LeakTrace", dependencies: ["CLeakTrace"], exclude: ["README.md"]),
     .target(name: "LeakTraceTesting", dependencies: ["CLeakTrace", "LeakTrace"], exclude: ["README.md"]),
@@ -205,10 +204,10 @@ let package = Package(
         intent: .custom(verb: "leaktrace", description: "Check tests or a product for leaks with leaktrace.")),
       path: "Sources/LeakTracePlugin", exclude: ["README.md"]),
 
-    // Tests that need more than a toolchain say so.
+    // Conditions for tests that need more than a toolchain.
     .target(name: "TestRequirements", path: "Tests/TestRequirements"),
 
-    // What scripts/bench measures inside one process: parts of the analysis, which programs elsewhere do not see.
+    // Programs for scripts/bench that measure parts of the analysis, which other packages cannot use.
     .target(name: "PhaseMeter", path: "Benchmarks/measured/PhaseMeter"),
     .executableTarget(
       name: "graph-algorithms", dependencies: ["PhaseMeter", "HeapAnalysis"],
@@ -219,7 +218,7 @@ let package = Package(
     .executableTarget(
       name: "image-list", dependencies: reading, path: "Benchmarks/measured/image-list"),
 
-    // What each constant of the suspicions decides: scripts/rules.
+    // The tool of scripts/rules, which changes constants of suspicions.
     .executableTarget(
       name: "rule-sensitivity",
       dependencies: detection + ["TraceReports", "TraceAnalysis"],
@@ -281,10 +280,10 @@ let package = Package(
       dependencies: detection + [
         "AllocationReports", "LeakGates", "RunDiff", "TraceReports", "TraceExports", "PageReports",
       ] + testSupport),
-    // Stands for a program of another package.
+    // Uses the API like a program in another package.
     .testTarget(
       name: "PublicAPITests",
-      // The modules behind TraceAnalysis: the tests are built anew when the layout of a value changes.
+      // Lists lower modules, so that the tests are rebuilt if the layout of a value changes.
       dependencies: reading + ["CLeakTrace", "LeakTrace", "TraceAnalysis", "TraceTestSupport", "LeakDetection"],
       packageAccess: false),
     .testTarget(
@@ -294,7 +293,8 @@ let package = Package(
       name: "FeatureChecksTests",
       dependencies: symbolication + ["TraceRecording", "ProcessInspection", "ProcessAttachment", "FeatureChecks"]),
     .testTarget(name: "ShimTests", dependencies: ["CTraceShim", "CHeapScan", "CZstd", "TestRequirements"]),
-    // The largest module. The package manager begins modules of late letters first (Swift 6.3.1), so it is not the last.
+    // The largest module. SwiftPM (Swift 6.3.1) starts with modules that are late in the alphabet, so this one is not
+    // the last to be built.
     .testTarget(
       name: "ProgramTests",
       dependencies: detection + [
@@ -304,12 +304,11 @@ let package = Package(
   ]
 )
 
-// A quick build is a release that optimises the busiest modules alone. They see each event and each block.
-// Optimising for size takes less time to compile. It is no debug build, since the parser of arguments then checks all
-// declarations at each start. `scripts/build quick` sets the variable. Nothing else may: a package with unsafe flags
-// cannot be a dependency.
+// A quick build is a release build that optimises only the busiest modules, which handle every event and every block.
+// -Osize compiles faster than -O. A debug build would be slow, since ArgumentParser then validates all declarations at
+// each start. Only `scripts/build quick` may set the variable: a package with unsafe flags cannot be a dependency.
 if Context.environment["LEAKTRACE_QUICK_BUILD"] != nil {
-  // What scripts/bench and scripts/rules run is no part of a quick build.
+  // A quick build leaves out the programs of scripts/bench and scripts/rules.
   let measured: Set = ["PhaseMeter", "graph-algorithms", "analysis-phases", "image-list", "rule-sensitivity"]
   package.targets.removeAll { measured.contains($0.name) }
   let busy: Set = ["TextWriting", "TraceReading", "TraceSymbolication", "HeapAnalysis"]

@@ -1,5 +1,5 @@
 // Allocates and frees blocks of many sizes and alignments, and prints the blocks: one line for each block that is live
-// at the end, and one for each freed address that no live block has. The allocator's metadata must tell the same.
+// at the end, and one for each freed address without a live block. The allocator's metadata must agree.
 
 #include <malloc.h>
 #include <pthread.h>

@@ -4,7 +4,7 @@
 //
 // Usage: calls WAITS VISITED [RECORDER TRACE]
 //   WAITS      the program
-//   VISITED    the library of visited.c; its name must begin as the recorder's
+//   VISITED    the library of visited.c; its name must begin like the recorder's name
 //   RECORDER   libleaktrace.so, to attach and detach; it writes TRACE
 
 #define _GNU_SOURCE
@@ -85,7 +85,7 @@ static bool ends_undisturbed(const struct program *program) {
 
 // --- registers and stacks --------------------------------------------------------------------------------------------
 
-/// What was seen of the threads of one kind.
+/// Observations of the threads with one kind of wait.
 struct kind {
   struct lt_remote_function function;
   unsigned stacks, whole, inCall, computing;
@@ -120,7 +120,7 @@ static void note_thread(struct lt_unwinding *unwinding, const struct lt_copied_t
   }
 }
 
-/// Holds the program again and again. Finds each kind of wait by the frames of its thread.
+/// Stops the program repeatedly. Recognises each kind of wait by the frames of its thread.
 static void hold(pid_t process) {
   static struct kind kinds[WAIT_KINDS];
   struct lt_remote_images images;

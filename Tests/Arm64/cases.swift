@@ -9,10 +9,10 @@ final class Leaf {
   init(_ number: Int) { self.number = number }
 }
 
-/// Makes a leaf that no optimiser moves to the stack.
+/// Makes a leaf on the heap. The optimiser cannot move it to the stack.
 @inline(never) func makeLeaf(_ number: Int) -> Leaf { Leaf(number) }
 
-/// Overwrites the part of the stack that ended calls have left. A stale pointer there would hide a leak.
+/// Overwrites the stack below this call. Stale pointers of earlier calls would hide a leak.
 @inline(never) func overwriteStack() {
   withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { memory in
     for index in memory.indices { memory[index] = UInt8(truncatingIfNeeded: index & 1) }
@@ -64,7 +64,7 @@ final class Screen {
   return screen.onTap?() ?? 0
 }
 
-/// Leaks 10 screens, which hold themselves by their closures.
+/// Leaks 10 screens, which hold themselves through their closures.
 func closures() {
   var taps = 0
   for number in 0..<20 { taps += openScreen(number % 2 == 0) }
@@ -471,7 +471,7 @@ nonisolated(unsafe) var caught = 0
   return raiseBelow(depth - 1) + leaf.number
 }
 
-/// The handler allocates on a stack of its own.
+/// The handler runs on its own stack and allocates.
 func signals() {
   let size = 1 << 18
   let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)

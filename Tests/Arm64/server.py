@@ -1,7 +1,7 @@
 """Runs the Python server with Swift in an emulated machine, under load. Prints how the load and the server ended.
 
 Usage: server.py DIRECTORY REQUESTS [NAME=VALUE…]
-DIRECTORY has the application and the program that makes the load. The variables are for the server alone.
+DIRECTORY has the application and the program that makes the load. Only the server gets the variables.
 """
 
 import fcntl

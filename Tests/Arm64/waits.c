@@ -107,7 +107,7 @@ WAIT_FUNCTION wait_epoll(void) {
   if (result == 1) expect(WAIT_EPOLL, read(event, &count, sizeof count) == sizeof count && count > 0, true);
 }
 
-/// Computes the same sums again and again, with registers of all kinds.
+/// Computes the same sums repeatedly, with registers of all kinds.
 static inline __attribute__((always_inline)) void compute(enum wait_kind kind) {
   static double expected;
   double sum = 0, factor = 1.0000001;
@@ -124,7 +124,7 @@ static inline __attribute__((always_inline)) void compute(enum wait_kind kind) {
 WAIT_FUNCTION wait_compute(void) { compute(WAIT_COMPUTE); }
 
 #if defined(__aarch64__)
-/// Sets all registers but the frame pointer and the counter, waits in a loop, and compares the registers.
+/// Sets all registers except the frame pointer and the counter, waits in a loop, and compares the registers.
 WAIT_FUNCTION wait_registers(void) {
   uint64_t different;
   __asm__ volatile(".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,19,20,21,22,23,24,25,26,27,30\n"
@@ -164,9 +164,9 @@ static void *repeat(void *argument) {
   return NULL;
 }
 
-/// The most waits of a kind that a signal may seem to have interrupted. On arm64, the first argument of epoll_pwait is
-/// lost if the wait begins in the microseconds before a stop, so the call cannot be repeated. If no call is repeated,
-/// dozens of waits are interrupted.
+/// Maximum number of waits of a kind that may look interrupted by a signal. On arm64, the first argument of epoll_pwait
+/// is lost if the wait begins in the microseconds before a stop, so the call cannot be repeated. If no calls were
+/// repeated, dozens of waits would be interrupted.
 static unsigned interruption_limit(size_t kind) {
 #if defined(__aarch64__)
   return kind == WAIT_EPOLL ? 3 : 0;
@@ -176,7 +176,7 @@ static unsigned interruption_limit(size_t kind) {
 #endif
 }
 
-/// Ends the waits of the other threads, one after another. Allocates a block in each round, for the recorder.
+/// Ends the waits of the other threads in turn. Allocates a block in each round, for the recorder.
 static void *tick(void *unused) {
   (void)unused;
   struct timespec pause = time_of(TICK_MILLISECONDS);

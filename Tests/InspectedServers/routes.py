@@ -1,8 +1,8 @@
-"""Measures how the route of a program's own tasks changes the latency of a server under load.
+"""Measures how the route that lists a program's own tasks changes the latency of a server under load.
 
-Usage: routes.py LATENCY SERVER ROUNDS NAME=LEAKTRACE...; LATENCY is the program of latency.c, and SERVER the
-debug-server of Tests/Corpus/Packages. Each round asks each command for the tasks 0, 1 and 3 times in ten seconds, in
-turn. Prints all rounds, and a table with medians.
+Usage: routes.py LATENCY SERVER ROUNDS NAME=LEAKTRACE...
+LATENCY is the program of latency.c, and SERVER is the debug-server of Tests/Corpus/Packages. In each round, each
+command lists the tasks 0, 1 and 3 times within ten seconds. Prints all rounds, and a table with medians.
 """
 
 import os
@@ -13,20 +13,20 @@ import sys
 import tempfile
 import time
 
-RATE = 1000  # requests in a second
+RATE = 1000  # requests per second
 SECONDS = 10
 CALLS = [0, 1, 3]
 WARM_UP = 3  # seconds
-# Seconds until the server has opened its port.
+# Time limit in seconds until the server has opened its port.
 PATIENCE = 60
 
 
 class Failed(Exception):
-    """The server does not answer as it should."""
+    """The server gives no answer or a wrong one."""
 
 
 class Server:
-    """A server that answers with the tasks that a command lists."""
+    """A server whose route answers with a list of its tasks. The leaktrace command makes the list."""
 
     def __init__(self, program: str, leaktrace: str) -> None:
         self._printed = tempfile.TemporaryFile("w+")  # noqa: SIM115 (closed by end)
@@ -55,7 +55,7 @@ class Server:
 
 
 def measure(latency: str, server: Server, seconds: int, calls: int) -> tuple[list[float], list[float]]:
-    """The times of requests in milliseconds (median, 99 %, 99.9 %, longest), and the times of calls."""
+    """Returns the times of requests (median, 99 %, 99.9 %, longest), and the times of calls, in milliseconds."""
     command = [latency, server.port, str(RATE), str(seconds), str(calls)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -1,8 +1,9 @@
-"""Inspects two servers while they answer requests, and says whether they noticed.
+"""Inspects two servers while they answer requests, and checks that this does not disturb them.
 
-Usage: servers.py LEAKTRACE SERVER TIMES KILLS; SERVER is the shop-server of Benchmarks/server. Each server, that and
-the toolchain's sourcekit-lsp, is inspected TIMES times, and then KILLS inspectors are killed at random moments.
-Prints a row of a table for each. Fails if a request fails, or if anything is left of an inspection.
+Usage: servers.py LEAKTRACE SERVER TIMES KILLS
+SERVER is the shop-server of Benchmarks/server. The other server is the toolchain's sourcekit-lsp. Inspects each server
+TIMES times. Then kills KILLS inspectors at random moments. Prints a table with a row for each server. Fails if a
+request fails, or if anything of an inspection remains.
 """
 
 import http.client
@@ -20,23 +21,23 @@ import threading
 import time
 from collections.abc import Callable
 
-# Seconds until a server answers, or until an inspector's leftovers are gone.
+# Time limit in seconds until a server answers, or until nothing of an inspection remains.
 PATIENCE = 300
-# Seconds of load before the first inspection. Caches fill in this time.
+# Seconds of load before the first inspection, to fill caches.
 WARM_UP = 10
-# Seconds within which an inspector is killed: an inspection takes about one.
+# Inspectors are killed within this number of seconds. An inspection takes about one second.
 LONGEST_INSPECTION = 1.2
-# Seconds between two questions to sourcekit-lsp. It keeps something of each: asked without a pause it would grow by a
-# gigabyte in a quarter of an hour, inspected or not.
+# Seconds between two requests to sourcekit-lsp. It keeps some memory for each request. Without pauses, it would grow by
+# a gigabyte in a quarter of an hour, even without inspections.
 THINKING_TIME = 0.1
 
 
 class Failed(Exception):
-    """A server noticed that it was inspected."""
+    """An inspection disturbed a server."""
 
 
 class Load:
-    """Asks a server again and again, in threads of its own, until it is ended."""
+    """Sends requests to a server, each asker in its own thread, until `end`."""
 
     def __init__(self, askers: list[Callable[[], None]]) -> None:
         self.answers = 0
@@ -63,7 +64,7 @@ class Load:
             raise Failed(f"a request failed: {self.failures[0]}")
 
     def await_answers(self, count: int) -> None:
-        """Until the server has answered as many more requests."""
+        """Waits until the server has answered this number of further requests."""
         target = self.answers + count
         wait(lambda: self.answers >= target or bool(self.failures), "the server answers")
         self.check()
@@ -90,7 +91,7 @@ def status(process: int, field: str) -> str:
 
 
 def resident(process: int) -> int:
-    """Kibibytes."""
+    """Returns the resident memory in KiB."""
     return int(status(process, "VmRSS").split()[0])
 
 
@@ -99,7 +100,7 @@ def descriptors(process: int) -> int:
 
 
 def children(process: int) -> list[int]:
-    """Dead ones among them."""
+    """Returns all children, including dead ones."""
     found = []
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -113,7 +114,7 @@ def children(process: int) -> list[int]:
 
 
 def disturbances(process: int, own: set[int]) -> list[str]:
-    """Threads that are traced or stopped, and children that the process did not make itself."""
+    """Describes threads that are traced or stopped, and children other than the process's `own`."""
     found = []
     for path in [f"/proc/{child}" for child in set(children(process)) - own]:
         try:
@@ -140,7 +141,7 @@ def await_peace(process: int, own: set[int], what: str) -> None:
 
 
 def inspect(leaktrace: str, process: int, directory: str) -> float:
-    """Milliseconds for which the process was stopped."""
+    """Inspects a process. Returns the milliseconds for which it was stopped."""
     trace = os.path.join(directory, "inspection.lktrace")
     done = subprocess.run(
         [leaktrace, "inspect", str(process), "-o", trace], capture_output=True, text=True, check=False
@@ -232,7 +233,7 @@ class LanguageServer:
         program = shutil.which("sourcekit-lsp")
         if program is None:
             raise Failed("there is no sourcekit-lsp in PATH")
-        # The program itself, so that its number is known.
+        # The real path, so that the child is the program itself and not a proxy.
         self.running = subprocess.Popen(
             [os.path.realpath(program)],
             stdin=subprocess.PIPE,
@@ -283,7 +284,7 @@ class LanguageServer:
         while True:
             message = self._receive()
             if "method" in message and "id" in message:
-                # The server wants to know something of the editor: nothing to say.
+                # A request from the server to the editor. Answer with null.
                 self._send({"id": message["id"], "result": None})
             elif message.get("id") == number:
                 if "error" in message:
@@ -319,7 +320,7 @@ def main() -> None:
     leaktrace, server, times, kills = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     columns = (
         "inspected",
-        "requests meanwhile",
+        "requests in that time",
         "failed",
         "pause, median",
         "longest",

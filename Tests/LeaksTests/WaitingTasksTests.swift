@@ -108,7 +108,7 @@ import TraceTestSupport
 
   @Test("An event loop's job lists count as jobs, but its scheduled tasks do not")
   func jobsOfEventLoops() {
-    // The names are those of swift-nio 2.101.2 in a server's heap image.
+    // Names from a server's heap image, with swift-nio 2.101.2.
     #expect(Registrations.isJob(ofType: "DequeModule._DequeBuffer<NIOPosix.UnderlyingTask>"))
     #expect(Registrations.isJob(ofType: "Swift._ContiguousArrayStorage<NIOPosix.UnderlyingTask>"))
     #expect(!Registrations.isJob(ofType: "Swift._ContiguousArrayStorage<NIOPosix.ScheduledTask>"))

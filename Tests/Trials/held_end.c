@@ -1,8 +1,8 @@
-// Makes a program wait where its main has returned, or where it calls exit, so that it can be inspected there.
+// Makes a program wait when main has returned or when it calls exit, so that it can be inspected there.
 //
-// Preloaded. HELD_PROGRAM is the program's name as it is started: what starts it does not wait. HELD_END names a file
-// that does not exist: the program makes it and writes its process ID into it when it waits, and goes on when it is
-// removed. Allocates nothing.
+// This library is preloaded. HELD_PROGRAM is the program's first argument, since the recorder's command must not wait.
+// HELD_END is the path of a file that does not exist yet. The waiting program creates the file and writes its process
+// ID to it. It continues when the file is removed. The library allocates nothing.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 static char path[PATH_MAX];
-static pid_t owner; ///< the process that waits: not a child of its own
+static pid_t owner; ///< the process that waits; its children do not
 static int (*realMain)(int, char **, char **);
 
 static void wait_there(void) {
   if (!path[0] || getpid() != owner) return;
-  // On the stack they would keep what main has left there.
+  // Static, since local arrays would keep stale words of main on the stack.
   static char unfinished[PATH_MAX + 8], text[16];
   snprintf(unfinished, sizeof unfinished, "%s.new", path);
   int length = snprintf(text, sizeof text, "%d", owner), file = open(unfinished, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -43,7 +43,7 @@ int __libc_start_main(int (*program)(int, char **, char **), int count, char **a
   if (given && strlen(given) < sizeof path && name && strcmp(name, arguments[0]) == 0) {
     strcpy(path, given);
     owner = getpid();
-    // The programs that it starts do not wait.
+    // Programs that this process starts must not wait.
     unsetenv("HELD_END");
   }
   realMain = program;

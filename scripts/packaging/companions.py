@@ -1,11 +1,10 @@
-"""Libraries that stand beside libswiftRemoteMirror.so, with what it takes from libstdc++ and libgcc and no more.
+"""Makes small libstdc++ and libgcc libraries with only the functions that libswiftRemoteMirror.so needs.
 
 Usage: companions.py COMPILER MIRROR OUTPUT_DIRECTORY OBJECT...
 
-A slim image has no libstdc++, and the one of the machine that builds may need a newer glibc than the release. Each
-companion has the name of the library that it stands for, and defines the functions with the versions that MIRROR asks
-for. They come from the compiler's static libraries. COMPILER: a command line. OBJECT: what else to link, see
-older_glibc.c.
+Slim images have no libstdc++, and the build machine's libstdc++ may need a newer glibc than the release. Each companion
+has the name of the original library, and defines the functions with the versions that MIRROR needs. The functions come
+from the compiler's static libraries. COMPILER: a command line. OBJECT: further objects to link, see older_glibc.c.
 """
 
 import collections
@@ -20,7 +19,7 @@ LIBRARIES = {"libstdc++.so.6": ("GLIBCXX", "CXXABI"), "libgcc_s.so.1": ("GCC",)}
 
 
 def main() -> None:
-    """Makes the companions."""
+    """Makes all companions."""
     compiler, mirror, output, objects = shlex.split(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:]
     table = subprocess.run(["objdump", "-T", mirror], check=True, capture_output=True, text=True).stdout
     wanted = UNDEFINED.findall(table)
@@ -35,7 +34,7 @@ def main() -> None:
 
 
 def link(compiler: list[str], path: str, name: str, versions: dict[str, list[str]], objects: list[str]) -> None:
-    """Links one library that exports the symbols, each with its version, and hides all else.
+    """Links a library that exports only the given symbols, each with its version.
 
     A library of which nothing is taken is empty: the loader still looks for it.
     """

@@ -1,7 +1,7 @@
-// Definitions of what static libraries take from a newer glibc than the released command asks for.
+// Defines functions of newer versions of glibc that static libraries need, so that the command runs with an older one.
 //
-// GCC's unwinder calls _dl_find_object (glibc 2.35), libstdc++ calls arc4random (glibc 2.36), and glibc 2.35 has a
-// hypotf of its own version. The linker prefers these definitions, which need glibc 2.17 alone.
+// GCC's unwinder calls _dl_find_object (glibc 2.35), libstdc++ calls arc4random (glibc 2.36), and glibc 2.35 has a new
+// version of hypotf. The linker prefers these definitions, which need only glibc 2.17.
 
 #define _GNU_SOURCE
 #include <link.h>
@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/// A function that the linker finds by a name of glibc, whose headers may declare it otherwise.
+/// Gives a function the name of a glibc function for the linker. glibc's headers may declare that name differently.
 #define STANDS_FOR(name) __asm__(name) __attribute__((visibility("hidden"), used))
 
 /// The beginning of glibc's `struct dl_find_object`, which GCC's unwinder reads. Seen in glibc 2.36 and GCC 12.2.
@@ -20,7 +20,7 @@ struct found_object {
   void *map_start;
   void *map_end;
   struct link_map *link_map;
-  void *eh_frame; ///< the image's table of frames; the unwinder leaves images without one out
+  void *eh_frame; ///< the image's table of frames; the unwinder skips images without one
 };
 
 struct search {
@@ -48,7 +48,8 @@ static int compare(struct dl_phdr_info *image, size_t size, void *context) {
   return 1;
 }
 
-/// Finds the image that has an address. Returns 0, or -1 if no image with a table of frames has it. For any thread.
+/// Finds the image that contains an address. Returns 0, or -1 if there is no such image with a table of frames. For any
+/// thread.
 int find_object(void *address, struct found_object *found) STANDS_FOR("_dl_find_object");
 int find_object(void *address, struct found_object *found) {
   struct search search = {.address = (uintptr_t)address, .found = found};
@@ -63,7 +64,7 @@ uint32_t random_number(void) {
   return number;
 }
 
-/// The length of a vector. The squares fit a double, so that nothing overflows on the way. Sets no errno.
+/// Returns the length of a vector. The squares fit into a double, so nothing overflows. Does not set errno.
 float length(float x, float y) STANDS_FOR("hypotf");
 float length(float x, float y) {
   if (isinf(x) || isinf(y)) return INFINITY;

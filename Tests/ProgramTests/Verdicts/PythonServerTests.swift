@@ -11,9 +11,9 @@ import TraceReading
   /// write its image.
   private static let gracefulMilliseconds = 1_800_000
 
-  /// Whether a finding is memory that is truly left behind. CPython does not free all of its memory (LeakSanitizer
-  /// reports the same for `python3 -c pass`). Its deque blocks and dictionary keys come from functions without its
-  /// prefix. The server's command line and its worker's state are never deallocated.
+  /// Returns whether a finding is a known leak. CPython does not free all its memory: LeakSanitizer reports leaks of
+  /// `python3 -c pass`, too. The functions that allocate deque blocks and dictionary keys do not have CPython's prefix.
+  /// The server never deallocates its command line and its worker's state.
   private static func isLeftBehind(_ finding: ReportedFinding, _ function: String) -> Bool {
     finding.verdict == "lost"
       && (["_Py", "Py", "new_keys_object", "newblock"].contains { function.hasPrefix($0) }

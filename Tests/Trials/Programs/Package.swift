@@ -1,5 +1,6 @@
 // swift-tools-version: 6.1
-// Programs on packages of others that serve themselves on loopback and end, each with a leak that is known ("leak") and without it ("clean").
+// Servers and clients in one process, with public packages. Each program has a known leak ("leak") and works without it
+// ("clean").
 
 import PackageDescription
 

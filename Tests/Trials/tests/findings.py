@@ -1,4 +1,4 @@
-"""Findings as a report has them, for the tests."""
+"""Makes findings for the tests."""
 
 from trials.finding import Finding
 

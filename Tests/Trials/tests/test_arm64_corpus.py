@@ -16,7 +16,8 @@ def case(name, variant=VARIANTS[0], mode="leak"):
 
 class RunTests(unittest.TestCase):
     def recorded(self, jobs):
-        """The files of five recorded programs, which print their names, and the most that ran at the same time."""
+        """Records five programs that print their names. Returns their files, and the maximum number that ran in
+        parallel."""
         with tempfile.TemporaryDirectory() as answers:
             script = os.path.join(answers, "program")
             with open(script, "w", encoding="utf-8") as file:

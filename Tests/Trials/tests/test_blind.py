@@ -1,4 +1,4 @@
-"""Tests of the judgement of programs that were written without sight of the tool, and of the fit of points."""
+"""Tests the verdicts about programs whose authors did not know leaktrace, and the fit of points."""
 
 import os
 import unittest
@@ -70,7 +70,7 @@ class Costs(unittest.TestCase):
         self.assertEqual(self.cost(("a", "b"), wanted=("a",), is_settled=True), points.COSTS["corpus"])
 
     def test_fit_takes_the_best_step_until_no_step_improves(self):
-        # By the points of one rule: the suspicions that the tool lists.
+        # The suspicions that the tool lists, by the points of one rule.
         lists: dict[str, dict[str, tuple[str, ...]]] = {
             "0": {"leaky": ("Message",), "clean": ("Row",)},
             "-4": {"leaky": ("Message",)},

@@ -59,7 +59,7 @@ class FindingTests(unittest.TestCase):
         self.assertEqual((len(missing), len(added), same), (3, 1, 0))
         missing, added, without_owner = matched_without_owner(missing, added)
         self.assertEqual((len(missing), added, without_owner), (1, [], 2))
-        # Other numbers are other findings.
+        # Findings with different numbers do not match.
         fewer = counted([lost(4, library=True, unknownOwner=True)])
         self.assertEqual(matched_without_owner(full, fewer), (full, fewer, 0))
 

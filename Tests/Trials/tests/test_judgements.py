@@ -64,6 +64,7 @@ class JudgementTests(unittest.TestCase):
                 }
             }
         )
+        self.assertIn("**2 findings accuse a program: 2 are true, 0 false, and 0 not judged yet.**", text)
         self.assertIn("| proofs | 1 | 0 | 0 | 0 |", text)
         self.assertIn("| suspicions | 1 | 0 | 0 | 0 |", text)
 

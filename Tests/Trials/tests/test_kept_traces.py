@@ -5,7 +5,7 @@ import unittest
 
 from trials.leaktrace import Leaktrace
 
-# Writes a line to the trace for each recording, and ends with a status of its own.
+# Writes a line to the trace for each recording, and ends with its own status.
 RECORDER = '#!/bin/sh\necho recorded >> "$4"\necho output\nexit 7\n'
 
 

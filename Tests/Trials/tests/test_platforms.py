@@ -1,4 +1,4 @@
-"""The mirror, the judgement on checks, and the report of platforms."""
+"""Tests how the mirror is found, how checks are judged, and the page about platforms."""
 
 import argparse
 import os
@@ -57,7 +57,7 @@ class KeptResultsTests(unittest.TestCase):
             self.kept(directory).add("sid", {"glibc": "2.43"})
             self.assertEqual(self.kept(directory).get("sid"), {"glibc": "2.43"})
             self.assertIsNone(self.kept(directory).get("trixie"))
-            # A run of single checks neither gives nor takes.
+            # A run of single checks neither stores nor reads results.
             self.assertIsNone(self.kept(directory, check=["light"]).get("sid"))
             self.kept(directory, check=["light"]).add("trixie", {})
             self.assertIsNone(self.kept(directory).get("trixie"))

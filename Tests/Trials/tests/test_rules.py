@@ -1,4 +1,4 @@
-"""The table of what holds each constant."""
+"""Tests the table of constants."""
 
 import unittest
 
@@ -31,7 +31,7 @@ class Table(unittest.TestCase):
 
     def test_table_lists_unheld_constants(self):
         text = table_of(OUTPUT)
-        self.assertIn("2 of 3 constants are held", text)
+        self.assertIn("Programs of the corpus need 2 of 3 constants.", text)
         self.assertTrue(text.rstrip().endswith("wrong: `share`."))
 
     def test_table_counts_unnamed_programs(self):

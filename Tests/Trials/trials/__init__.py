@@ -1,2 +1,1 @@
-"""Trials of leaktrace on programs that were not written to test it, and of its steadiness. Started by scripts/accuracy
-and scripts/stability."""
+"""Tries leaktrace on many programs: accuracy, stability, survival, platforms. Scripts in scripts/ start the modules."""

@@ -1,7 +1,7 @@
-"""Records and analyses programs that were not written to test leaktrace, sorts each finding by what people found it to
-be, and writes docs/engineering/accuracy.md.
+"""Tries leaktrace on programs that were not written to test it, and writes docs/engineering/accuracy.md. People's
+judgements decide which findings are right.
 
-Packages are cloned and built in the cache, with their tests, one after another at the lowest priority: the first time
+Packages are cloned to the cache and built there with their tests, one at a time, at the lowest priority. The first run
 takes hours.
 """
 
@@ -26,7 +26,7 @@ from .trial import Result
 TRIALS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(os.path.dirname(TRIALS))
 CACHE = os.path.join(ROOT, ".build-accuracy")
-# All that the products are built from, and the part that records.
+# Sources of all products, and of the recorder.
 PRODUCT_SOURCES = ("Package.swift", "Sources")
 RECORDER_SOURCES = ("Sources/CTraceShim", "Sources/CTraceFormat")
 KINDS = ("suites", "programs", "toolchain", "quiet")
@@ -40,40 +40,40 @@ def parse():
     parser = argparse.ArgumentParser(
         prog="scripts/accuracy", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="these subjects alone; the others keep their results")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these subjects; the others keep their results")
     parser.add_argument(
-        "--kind", choices=KINDS, action="append", help="subjects of this kind alone; may be given several times"
+        "--kind", choices=KINDS, action="append", help="only subjects of this kind; may be given several times"
     )
     parser.add_argument(
-        "--cache", default=CACHE, metavar="DIR", help="where packages are cloned and built (default .build-accuracy)"
+        "--cache", default=CACHE, metavar="DIR", help="clones and builds packages here (default: .build-accuracy)"
     )
-    parser.add_argument("--keep", metavar="DIR", help="where traces are kept; without it they are removed")
+    parser.add_argument("--keep", metavar="DIR", help="keeps the traces here; without it they are removed")
     parser.add_argument(
         "--analyze-kept",
         action="store_true",
-        help="analyses the traces that --keep kept, and records what is missing alone",
+        help="analyses the traces from --keep, and records only the missing ones",
     )
-    parser.add_argument("--jobs", type=int, default=1, help="parallel work of a build (default 1)")
+    parser.add_argument("--jobs", type=int, default=1, help="parallel jobs of a build (default: 1)")
     parser.add_argument(
         "--output",
         default=os.path.join(ROOT, "docs", "engineering", "accuracy.md"),
         metavar="FILE",
-        help="the report; - for standard output",
+        help="the page; - for standard output",
     )
     parser.add_argument(
         "--results",
         default=os.path.join(TRIALS, "results.json"),
         metavar="FILE",
-        help="the figures of all subjects, kept from run to run",
+        help="the figures of all subjects; a run replaces those that it measures",
     )
-    parser.add_argument("--list", action="store_true", help="names the subjects, and does no more")
-    parser.add_argument("--report-only", action="store_true", help="writes the report from the figures that are there")
+    parser.add_argument("--list", action="store_true", help="only lists the subjects")
+    parser.add_argument("--report-only", action="store_true", help="writes the page from the stored figures")
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def subjects(cache):
-    """By kind, in the order of the report."""
+    """Returns all subjects by kind, in the order of the page."""
     with open(os.path.join(TRIALS, "subjects.json")) as file:
         values = json.load(file)
     suites = [Suite(each, cache) for each in values["suites"]]
@@ -112,7 +112,7 @@ def write_results(path, results, order):
 
 
 def version(sources=PRODUCT_SOURCES):
-    """The commit that last changed them: later ones to tests or documents leave the figures as they are."""
+    """Returns the last commit that changed the sources. Changes of tests and documents do not affect the figures."""
     commit = subprocess.run(
         ["git", "-C", ROOT, "log", "-1", "--format=%H", "--", *sources, ":(exclude)*.md"],
         text=True,
@@ -123,6 +123,7 @@ def version(sources=PRODUCT_SOURCES):
 
 
 def chosen(options):
+    """Returns the subjects to try, and the names of all subjects in the order of the page."""
     found = subjects(os.path.abspath(options.cache))
     everything = [each for kind in KINDS for each in found[kind]]
     unknown = set(options.names) - {each.name for each in everything}
@@ -166,7 +167,7 @@ def main():
                 say(f"{subject.name}: {failure}")
                 result = Result(subject.name, "failed", "")
                 result.fail(str(failure).splitlines()[0])
-            # Results are written one by one: a later failure, or another run of the script, loses none.
+            # Write each result at once, so that a failure or a parallel run of the script loses none.
             results = {**read_results(options.results), subject.name: {**result.plain(), "leaktrace": version()}}
             say(f"{subject.name}: {summary(results[subject.name])}")
             write_results(options.results, results, order)

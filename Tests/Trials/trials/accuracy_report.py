@@ -1,23 +1,28 @@
-"""The results of all trials as docs/engineering/accuracy.md."""
+"""Writes the results of all trials as docs/engineering/accuracy.md."""
+
+import textwrap
 
 from .finding import PROOF, SUSPICION
-from .judgements import ALL, FALSE, LIBRARY, OPEN, TRUE
+from .judgements import ALL, FALSE, LIBRARY, OPEN, TRUE, UNJUDGED_LIBRARY
 from .trial import QUIET, SUITE, TOOLCHAIN, TWINS
 
 TITLES = {
     SUITE: (
         "Test suites",
-        "Every test of a package in one process for each testing library, debug, as `swift test` runs them.",
+        "All tests of a package run in debug builds, in one process for each testing library, as `swift test` runs "
+        "them. If tests were left out, the section about the package says which.",
     ),
     TWINS: (
         "Programs with a known leak, and their twins without it",
-        "Servers and clients on loopback that end by themselves, compiled for release. Each form runs several times; a leak that is known has to be found. "
+        "These servers and clients talk to themselves over loopback, and then end. They are release builds. Each "
+        "program runs several times with its leak and several times without. A finding must report the known leak. "
         "`Tests/Trials/Programs` has the sources.",
     ),
-    TOOLCHAIN: ("The toolchain's programs", "At work on a package of three files."),
+    TOOLCHAIN: ("The toolchain's programs", "These programs process a small package."),
     QUIET: (
         "Nothing to find",
-        "`leaktrace check -- swift test` on an empty suite, on one test that passes, and on single tests of packages: it has to pass.",
+        "Each row is a run of `leaktrace check -- swift test` that must pass. The tests are an empty suite, a suite "
+        "with one passing test, or a few tests of a package.",
     ),
 }
 NAMES = {
@@ -31,11 +36,11 @@ NAMES = {
     "growing": "GROWING",
 }
 
-BLAMED = "a library's told as the program's"
+BLAMED = "a library's, reported as the program's"
 
 
-def _told(result, certainty, judgement):
-    """Findings of that kind that are told as the program's."""
+def _reported(result, certainty, judgement):
+    """Findings of this certainty and judgement that accuse the program."""
     return [
         finding
         for cause in result["causes"]
@@ -45,24 +50,26 @@ def _told(result, certainty, judgement):
     ]
 
 
-def _librarys(result):
+def _attributed_to_libraries(result):
     return [finding for cause in result["causes"] for finding in cause["findings"] if finding["library"]]
 
 
 def _missed(result):
+    """Known leaks without a finding."""
     return [cause for cause in result["causes"] if cause["known"] and not cause["findings"]]
 
 
 def complaints(results):
-    """What has to be looked at: false findings, a library's told as the program's, ones that nobody has judged, known
-    leaks that were missed, failed runs."""
+    """Lines about everything that makes scripts/accuracy fail: false findings, unjudged findings, library leaks that
+    accuse the program, missed leaks, and failed runs."""
     found = []
     for name, result in results.items():
         for judgement in (FALSE, LIBRARY, OPEN):
             for certainty in (PROOF, SUSPICION):
-                for finding in _told(result, certainty, judgement):
+                for finding in _reported(result, certainty, judgement):
                     found.append(
-                        f"{name}: {BLAMED if judgement == LIBRARY else judgement}, {certainty}: {NAMES.get(finding['verdict'], finding['verdict'])} {finding['subject']} "
+                        f"{name}: {BLAMED if judgement == LIBRARY else judgement}, {certainty}: "
+                        f"{NAMES.get(finding['verdict'], finding['verdict'])} {finding['subject']} "
                         f"×{finding['instances']}, {finding['place']}"
                     )
         found += [f"{name}: missed: {cause['why']} ({cause['known']})" for cause in _missed(result)]
@@ -72,7 +79,7 @@ def complaints(results):
 
 
 def _counts(result, certainty):
-    return [str(len(_told(result, certainty, judgement)) or "") for judgement in ALL]
+    return [str(len(_reported(result, certainty, judgement)) or "") for judgement in ALL]
 
 
 def _cell(text):
@@ -100,7 +107,7 @@ def _rows(results):
                 *_counts(result, PROOF),
                 *_counts(result, SUSPICION),
                 result.get("weak_suspicions") or "",
-                len(_librarys(result)) or "",
+                len(_attributed_to_libraries(result)) or "",
                 len(_missed(result)) or "",
                 f"{result['record_seconds']:.0f}",
                 f"{result['analyze_seconds']:.0f}",
@@ -115,8 +122,8 @@ HEADER = [
     "blocks allocated",
     *(f"proofs: {name}" for name in ALL),
     *(f"suspicions: {name}" for name in ALL),
-    "weak, not listed",
-    "told as a library's",
+    "weak suspicions",
+    "attributed to a library",
     "missed",
     "record, s",
     "analyze, s",
@@ -124,31 +131,53 @@ HEADER = [
 
 
 def _without_empty_columns(header, rows):
-    """Most judgements come up nowhere in a section. The figures of all sections stand in the first table."""
+    """Drops the judgements that no row of a section has."""
     kept = [index for index in range(len(header)) if any(row[index] != "" for row in rows)]
     return [header[index] for index in kept], [[row[index] for index in kept] for row in rows]
 
 
-def _total(results):
-    values = {
-        (certainty, judgement): sum(len(_told(result, certainty, judgement)) for result in results.values())
+def _numbers(results):
+    """The number of findings that accuse the program, by certainty and judgement."""
+    return {
+        (certainty, judgement): sum(len(_reported(result, certainty, judgement)) for result in results.values())
         for certainty in (PROOF, SUSPICION)
         for judgement in ALL
     }
+
+
+def _answer(results):
+    """The answer to "how often is it wrong?", in a few sentences."""
+    values = _numbers(results)
+    known = [cause for result in results.values() for cause in result["causes"] if cause["known"]]
+    missed = [cause for result in results.values() for cause in _missed(result)]
+
+    def count(judgement):
+        return sum(values[certainty, judgement] for certainty in (PROOF, SUSPICION))
+
+    return (
+        f"**{sum(values.values())} findings accuse a program: {count(TRUE)} are true, {count(FALSE)} false, and "
+        f"{count(OPEN)} not judged yet.** {count(LIBRARY)} accuse a program of a library's leak. {len(known)} leaks "
+        f"were known beforehand, and {len(missed)} of them were missed."
+    )
+
+
+def _total(results):
+    values = _numbers(results)
     rows = [
         ["proofs", *(values[PROOF, judgement] for judgement in ALL)],
         ["suspicions", *(values[SUSPICION, judgement] for judgement in ALL)],
     ]
-    return _table(["findings told as the program's", *ALL], rows, 1)
+    return _table(["findings that accuse the program", *ALL], rows, 1)
 
 
 def _causes(name, result):
+    """The section about one program: a line for each cause, and the remarks. No lines if there is neither."""
     lines = []
     for cause in result["causes"]:
         shown = [
             finding
             for finding in cause["findings"]
-            if not finding["library"] or cause["judgement"] != LIBRARY or cause["why"] != "Told as a library's."
+            if not finding["library"] or cause["judgement"] != LIBRARY or cause["why"] != UNJUDGED_LIBRARY
         ]
         if not shown and not (cause["known"] and not cause["findings"]):
             continue
@@ -164,10 +193,10 @@ def _causes(name, result):
             if len(shown) > 1
             else f"{instances} instance{'s' if instances != 1 else ''}"
         )
-        told = ", told as a library's" if all(finding["library"] for finding in shown) else ""
-        line = f"- **{cause['judgement']}**, {certainty}{told}: {title}, {numbers}"
+        owner = ", attributed to a library" if all(finding["library"] for finding in shown) else ""
+        line = f"- **{cause['judgement']}**, {certainty}{owner}: {title}, {numbers}"
         if first["place"]:
-            line += f", from {first['place']}"
+            line += f", allocated by {first['place']}"
         if first["evidence"]:
             line += f"; {first['evidence']}"
         lines.append(
@@ -177,27 +206,63 @@ def _causes(name, result):
     return [f"### {name}", "\n".join(lines)] if lines else []
 
 
+def _paragraph(text):
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
+
+
+def _item(text):
+    return textwrap.fill(
+        text, 120, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _explanation():
+    """The words of the tables."""
+    items = [
+        f"*{TRUE}*: the finding is right.",
+        f"*{LIBRARY}*: the leak is real, but a system library or another package causes it, not the program.",
+        f"*{FALSE}*: the finding is wrong, or the program is meant to work this way.",
+        f"*{OPEN}*: there is no judgement yet.",
+        "*Missed*: no finding reports a leak that was known beforehand.",
+        "*Proofs* are cycles, lost objects, tasks that nothing can resume, and dangling references.",
+        "*Suspicions* are objects that outlived their siblings, or that accumulate. Reports do not list *weak "
+        "suspicions*, only their number.",
+        "*Attributed to a library*: the report itself says that the leak belongs to a library. Such findings do not "
+        "accuse the program, so no other column counts them.",
+    ]
+    return "\n".join(map(_item, items))
+
+
 def markdown(results):
     dates = sorted({result["date"] for result in results.values()})
     versions = sorted({result["leaktrace"] for result in results.values() if result["leaktrace"]})
     parts = [
         "# Accuracy",
-        "Written by `scripts/accuracy`: what leaktrace says of programs that were not written to test it. An empty cell is 0; a column that a table lacks is 0 in all of its rows. "
-        f"{' to '.join(dict.fromkeys((dates[0], dates[-1])))}, leaktrace {', '.join(versions)}."
-        if dates
-        else "",
-        f"Somebody judged each finding by reading the sources of the program. It is *{TRUE}*: what it says is so; a *{LIBRARY}*'s: it is so, but a system library or "
-        f"a package below does it; *{FALSE}*: it is not so, or it is how the program is meant to be. Of what is *{OPEN}* nobody knows yet. *Missed* are leaks that are known. "
-        "`Tests/Trials/judgements` has the reasons; a finding that none of them is about makes the script fail, and so does a false one.",
-        "Proofs are cycles, lost objects, tasks that nothing can resume, dangling references; suspicions are what outlived its siblings or accumulates. What is told as a library's "
-        "is counted apart: it does not accuse the program. Nor do weak suspicions, which a report counts and does not list.",
+        _paragraph(
+            "This page shows how often the findings of leaktrace are wrong about programs that were not written to "
+            "test it. `scripts/accuracy` writes it."
+            + (
+                f" The figures are from {' to '.join(dict.fromkeys((dates[0], dates[-1])))}, by leaktrace"
+                f" {', '.join(versions)}."
+                if dates
+                else ""
+            )
+        ),
+        _paragraph(_answer(results)),
         _total(results),
+        _paragraph(
+            "People judged the findings by reading the programs' source code. `Tests/Trials/judgements` has the "
+            "reasons. The script fails if a finding is false, unjudged, or accuses the program of a library's leak. It "
+            "also fails if a known leak is missed, or if a run fails."
+        ),
+        _explanation(),
+        _paragraph("An empty cell means 0. So does a missing column."),
     ]
     for kind, (title, text) in TITLES.items():
         chosen = {name: result for name, result in results.items() if result["kind"] == kind}
         if chosen:
             header, rows = _without_empty_columns(HEADER, _rows(chosen))
-            parts += [f"## {title}", text, _table(header, rows, 1)]
+            parts += [f"## {title}", _paragraph(text), _table(header, rows, 1)]
             for name, result in chosen.items():
                 parts += _causes(name, result)
     failed = {name: result for name, result in results.items() if result["kind"] not in TITLES}

@@ -1,4 +1,4 @@
-"""Blocks of a process as two observers have them: the recorder that was told of each, and the allocator's own metadata."""
+"""Compares the blocks that the recorder counted with those in the allocator's metadata."""
 
 import csv
 import dataclasses
@@ -9,20 +9,20 @@ from .processes import FailedCommand, run
 
 QUESTION = """SELECT b.address, b.size, b.kind, s.type, coalesce(b.allocated_seconds, 0)
 FROM blocks b JOIN site_list s ON s.id = b.site_id"""
-# glibc gives up to the next multiple of 16, and a rest that is too small for a block of its own: 16 bytes more, and the
-# head of the next one. A mapping of its own ends with a page; aligned blocks may have a page's rest as well.
+# Most bytes that glibc adds to a block's requested size. It rounds up to a multiple of 16, and adds a remainder that is
+# too small for another block. Blocks from MAPPED bytes on may have their own mapping, which ends with a page.
 ROUNDING, PAGE, MAPPED = 39, 4096, 100_000
 
 
 @dataclasses.dataclass(frozen=True)
 class Block:
     size: int
-    type: str  # empty for a block that is no Swift object
-    born: str  # in seconds; tells an address that was given out again from the block that had it before
+    type: str  # empty for blocks that are not Swift objects
+    born: str  # in seconds; distinguishes successive blocks at one address
 
 
 def blocks(command, trace, snapshot=None):
-    """The live blocks of an image, by address."""
+    """Returns the live blocks of an image by address."""
     chosen = ["--snapshot", str(snapshot)] if snapshot else []
     asked = ["/bin/sh", "-c", 'exec "$@" 2>/dev/null', "sh", command, "query", trace, "--format", "csv", "--timeout"]
     outcome = run([*asked, "600", *chosen, QUESTION], limit=900)
@@ -34,16 +34,16 @@ def blocks(command, trace, snapshot=None):
 
 
 def _type(kind, name):
-    """What an observer from outside can tell: the kind of what has no name, and no class of CoreFoundation's, which
-    gives an object another class after it was made."""
+    """Returns the type as both sides can know it. CoreFoundation changes the class of its objects after their
+    allocation, so these have no exact type."""
     if kind == "object" and name.startswith(("Foundation._NSCF", "Foundation.__NSCF")):
         return "object of CoreFoundation's"
     return "" if kind == "malloc" else f"object {name}" if kind == "object" else kind
 
 
 class Comparison:
-    """The allocator's metadata beside the recorder's account. Blocks that are in only one of the recorder's images before
-    and after came or went in between: the metadata may have them or not."""
+    """The differences between the allocator's metadata and the recorder's blocks. The recorder took an image before and
+    one after the metadata was read. If only one of them has a block, the metadata may have it or not."""
 
     def __init__(self, metadata, before, after):
         self.count = len(metadata)
@@ -52,7 +52,7 @@ class Comparison:
         moving = (before.keys() | after.keys()) - steady.keys()
         self.steady = len(steady)
         self.unsettled = len(moving & metadata.keys())
-        # In the metadata alone; of a program that goes on, some came and went between the images.
+        # Blocks that only the metadata has. In a running program, some lived only between the two images.
         self.alone = sorted(metadata.keys() - steady.keys() - moving)
         self._lines = [
             f"not in the metadata: {address} {_text(steady[address])}"
@@ -67,7 +67,7 @@ class Comparison:
                 self._lines.append(f"another type: {address} {_text(asked)}, inspected {found.type or 'none'}")
 
     def excuse(self, addresses):
-        """These came and went, as events say."""
+        """Accepts blocks that lived only between the images, as the events show."""
         self.unsettled += len(set(self.alone) & addresses)
         self.alone = [address for address in self.alone if address not in addresses]
 

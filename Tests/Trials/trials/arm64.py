@@ -1,4 +1,4 @@
-"""Tests the recorder on arm64, in emulators. Ends with 1 if a case fails. scripts/test-arm64 has the options."""
+"""Tests the recorder on arm64, in emulators. Ends with 1 if a case fails. scripts/test-arm64 explains the options."""
 
 import argparse
 import collections
@@ -24,7 +24,7 @@ ARM64_PRODUCTS = tuple(f".build/arm64/{name}/aarch64-unknown-linux-gnu/release" 
 OPTIMISATIONS = ("-O", "-Onone")
 RUNNING_SECONDS, TESTS_SECONDS = 120, 300
 
-# As trace_status.h and trace_header.h define them.
+# Values from trace_status.h and trace_header.h.
 DROPS = {0: "calls of signal handlers", 1: "calls after the end", 2: "calls without memory", 3: "cut stacks"}
 INCOMPLETE, DIFFERENT = 4, 7
 VERIFIES_STACKS = 1 << 2
@@ -53,12 +53,12 @@ TEST_CORPUS = os.path.join(emulation.ROOT, "Tests", "Recorder", "FuzzCorpus")
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A case of Tests/Arm64/cases.swift: functions of one stack, innermost first, and the findings that are right."""
+    """A case of Tests/Arm64/cases.swift: the functions of one stack, innermost first, and the expected findings."""
 
     functions: tuple[str, ...]
     findings: dict[tuple[str, str], int] = dataclasses.field(default_factory=dict)
-    depth: int = 0  # the fewest frames of the deepest stack
-    # Functions of one more stack. It crosses a signal frame of the kernel, which the emulator of one process lacks.
+    depth: int = 0  # minimum number of frames of the deepest stack
+    # Functions of a stack that crosses a signal frame of the kernel. qemu-user has no such frames.
     across_signal: tuple[str, ...] = ()
 
 
@@ -104,7 +104,7 @@ def test_program() -> str:
 
 
 def test_libraries() -> list[str]:
-    """The libraries that the tests in C load."""
+    """Returns the paths of the libraries that the tests in C load."""
     return [os.path.join(emulation.WORK, "tests", "libraries", f"lib{name}.so") for name in ("first", "second")]
 
 
@@ -158,8 +158,8 @@ def build_tests(root: str) -> list[str]:
 #
 # Each run of a program leaves files with the same stem: `.out`, `.err`, `.status`, `.seconds` and `.trace`.
 
-# Without the recorder; with its usual settings; with the comparison of stacks, and without heap images.
-# Or with its usual settings, but samples in place of events.
+# PLAIN: without the recorder. USUAL: with the recorder's default settings. COMPARING: compares each stack with a fresh
+# unwind, and takes no heap images. LIGHT: a light recording.
 PLAIN, USUAL, COMPARING, LIGHT = "plain", "usual", "comparing", "light"
 KINDS_OF_USER, KINDS_OF_MACHINE = (PLAIN, COMPARING), (PLAIN, USUAL, COMPARING)
 
@@ -185,10 +185,10 @@ class Place:
 
 
 def settings(library: str, stem: str, kind: str) -> dict[str, str]:
-    """The environment variables of a run."""
+    """Returns the environment variables of a run."""
     if kind == PLAIN:
         return {}
-    # The messages on standard error would differ from the program's own output.
+    # LEAKTRACE_QUIET, since messages would change the program's standard error.
     values = {"LD_PRELOAD": library, "LEAKTRACE_OUTPUT": f"{stem}.trace", "LEAKTRACE_QUIET": "1"}
     if kind == LIGHT:
         return {**values, "LEAKTRACE_MODE": "light"}
@@ -196,7 +196,7 @@ def settings(library: str, stem: str, kind: str) -> dict[str, str]:
 
 
 def run_user(root: str, library: str, place: Place) -> None:
-    """Runs a case in the emulator of one process. This has no ptrace, so the recorder takes no heap images."""
+    """Runs a case in qemu-user. It has no ptrace, so the recorder takes no heap images."""
     for kind in KINDS_OF_USER:
         stem = place.stem(kind)
         command = emulation.emulated(root, [program(place.optimisation), place.case], settings(library, stem, kind))
@@ -207,7 +207,7 @@ def run_user(root: str, library: str, place: Place) -> None:
 
 
 def run_line(stem: str, variables: dict[str, str], command: list[str]) -> str:
-    """A line of the machine's script, which runs a command."""
+    """Returns a line of the machine's script that runs a command."""
     words = ["env", *(f"{name}={value}" for name, value in variables.items()), *command]
     return f"run {stem} {RUNNING_SECONDS} {shlex.join(words)}"
 
@@ -228,7 +228,7 @@ def add_places(
 
 
 def add_calls(machine: emulation.Machine, root: str, library: str, cases: list[str]) -> list[str]:
-    """Adds what acts on other processes. Returns the lines that run the cases."""
+    """Adds the programs of the cases that act on other processes. Returns the lines that run the cases."""
     if cases:
         built = os.path.join(emulation.WORK, "calls")
         arm64_calls.build(emulation.compiler(root), built)
@@ -254,11 +254,11 @@ def add_tests(machine: emulation.Machine, root: str, library: str) -> list[str]:
 
 @dataclasses.dataclass
 class Result:
-    """What the check of one place found."""
+    """The outcome of one case."""
 
     complaints: list[str] = dataclasses.field(default_factory=list)
     events: int = 0
-    # Events with a stack. The recorder compares all but those stacks that it captured by a fresh unwind.
+    # Events with a stack. The recorder compares each stack, unless a fresh unwind captured it.
     stacks: int = 0
     different: int = 0
     incomplete: int = 0  # stacks that end at a frame without unwind information
@@ -283,7 +283,7 @@ def judge(place: Place, leaktrace: Leaktrace, root: str, has_images: bool) -> Re
 
 
 def compare_runs(place: Place, kind: str, result: Result) -> None:
-    """A recorded program prints the same as an unrecorded one, and ends the same."""
+    """Checks that a recorded program has the same output and status as an unrecorded one."""
     result.seconds = float(place.read(kind, "seconds"))
     for ending, name in (("out", "output"), ("err", "error output"), ("status", "status")):
         if place.read(PLAIN, ending) != place.read(kind, ending):
@@ -292,7 +292,7 @@ def compare_runs(place: Place, kind: str, result: Result) -> None:
 
 
 def read_trace(place: Place, kind: str, leaktrace: Leaktrace, result: Result) -> None:
-    """The trace is whole, and no stack differs from a fresh unwind."""
+    """Checks that the trace is complete, and that no stack differs from a fresh unwind."""
     trace = f"{place.stem(kind)}.trace"
     with open(trace, "rb") as file:
         (size,) = struct.unpack_from("<I", file.read(HEADER_SIZE), PAGE_SIZE_OFFSET)
@@ -310,7 +310,8 @@ def read_trace(place: Place, kind: str, leaktrace: Leaktrace, result: Result) ->
 
 
 def judge_recording(chunks: str, kind: str, result: Result) -> bool:
-    """The recording is whole. False if its end is missing. `chunks` describes the chunks of the trace."""
+    """Checks that a recording is complete. Returns False if its end is missing. `chunks`: the dumped chunks of the
+    trace."""
     closing = re.search(r"^\d+ closing reason=(\S+) .*\bevents=(\d+) .*\bdrops=([\d,]+)$", chunks, re.MULTILINE)
     options = re.search(r"^header .*\boptions=(0x[0-9a-f]+)", chunks)
     if not closing or not options:
@@ -339,7 +340,7 @@ def deepest_stack(events: str) -> int:
 
 
 def judge_analysis(place: Place, leaktrace: Leaktrace, root: str, result: Result, has_images: bool) -> None:
-    """The functions of a stack have names, and the findings are right."""
+    """Checks the names of functions in a stack, and the findings."""
     case = CASES[place.case]
     # The program is not in the root.
     places = ["--sysroot", root, "--debug-path", os.path.dirname(program(place.optimisation))]
@@ -362,7 +363,7 @@ def judge_analysis(place: Place, leaktrace: Leaktrace, root: str, result: Result
 
 
 def has_in_order(stack: list[str], functions: tuple[str, ...]) -> bool:
-    """True if the stack has all functions in this order, perhaps with others between."""
+    """Returns whether the stack has all functions in this order. Others may be between them."""
     frames = iter(stack)
     return all(any(frame == function for frame in frames) for function in functions)
 
@@ -380,7 +381,7 @@ def complaints_on_findings(analysis: Analysis, expected: dict[tuple[str, str], i
 
 
 def judge_tests(output: str, ignored: dict[str, str]) -> list[str]:
-    """The complaints of the tests in C. `ignored` has the facts that may fail, with the reasons."""
+    """Returns complaints about the tests in C. `ignored`: names of tests that may fail, with reasons."""
     failed = re.findall(r"^FAILED: (.*)$", output, re.MULTILINE)
     ended = re.search(r"^(\d+) passed, (\d+) failed$", output, re.MULTILINE)
     if not ended:
@@ -395,7 +396,7 @@ def judge_tests(output: str, ignored: dict[str, str]) -> list[str]:
 
 
 def table(results: dict[Place, Result], has_images: bool) -> str:
-    """One line a case, with both optimisations side by side."""
+    """Returns a table with one line for each case, and both optimisations side by side."""
     titles = ("events", "stacks", "differ", "incomplete", *(["findings"] if has_images else []), "s")
     optimisations = list(dict.fromkeys(place.optimisation for place in results))
     rows = [["", *(each for name in optimisations for each in (name, *[""] * (len(titles) - 1))), ""]]

@@ -1,4 +1,4 @@
-"""Light recordings of Tests/Arm64/blocks.c. The heap image must list the blocks that the program itself prints."""
+"""Checks light recordings of Tests/Arm64/blocks.c. The heap image must list the blocks that the program prints."""
 
 import os
 import re
@@ -48,7 +48,7 @@ def complaints(leaktrace: str, directory: str, allocator: str) -> list[str]:
     if not live or not freed:
         found.append("the program printed no blocks")
     missing = live.keys() - listed.keys()
-    # A sampled block is listed with the requested bytes, another one with its usable bytes.
+    # The image has the requested size of sampled blocks, and the usable size of others.
     resized = {address for address in live.keys() & listed.keys() if listed[address] not in live[address]}
     wrong = freed & listed.keys()
     for addresses, text in ((missing, "are missing"), (resized, "have another size"), (wrong, "are free")):

@@ -1,4 +1,4 @@
-"""Cases of scripts/test-arm64 that act on other processes: calls in a running program, and a core file."""
+"""The cases of scripts/test-arm64 that act on other processes: calls in a running program, and a core file."""
 
 import glob
 import os
@@ -18,7 +18,7 @@ DUMPED, VERDICT, SUBJECT, INSTANCES = "cycles", "retainCycle", "Room", 20
 FOLDERS = ("Sources/CProcessCalls", "Sources/CUnwinder", "Sources/CSandboxedChild")
 INCLUDES = ("Sources/CProcessCalls", *(f"{folder}/include" for folder in FOLDERS))
 FLAGS = ("-std=gnu17", "-O1", "-g", "-Wall", "-Wextra", "-fno-omit-frame-pointer")
-# Where the files are in the machine. The name of the library begins as the recorder's, since leaktrace looks for that.
+# Paths in the machine. leaktrace searches for a library whose name begins like the recorder's.
 PLACE = "/opt/calls"
 VISITED, ABORTING = "libleaktrace.so.visited", "libaborting.so"
 
@@ -47,7 +47,7 @@ def commands(answers: str, cases: list[str]) -> list[str]:
     if CORE in cases:
         dump = ["env", f"LD_PRELOAD={PLACE}/{ABORTING}", f"{PLACE}/cases", DUMPED]
         lines += [f"echo {answers}/dumped.core >/proc/sys/kernel/core_pattern", "ulimit -c unlimited"]
-        # The core gets the contents of files, too: their paths are not on the machine that reads the core.
+        # The core must contain mapped files, too, since the machine that reads it does not have them.
         lines += ["echo 0x3f >/proc/$$/coredump_filter"]
         lines += [f"run {CORE} {CORE_SECONDS} {shlex.join(dump)}", "ulimit -c 0"]
     if CALLS in cases:
@@ -58,7 +58,7 @@ def commands(answers: str, cases: list[str]) -> list[str]:
 
 
 def judge_calls(directory: str, leaktrace: Leaktrace) -> list[str]:
-    """The complaints about the calls in a running program."""
+    """Returns complaints about the calls in a running program."""
     with open(os.path.join(directory, f"{CALLS}.out"), encoding="utf-8", errors="replace") as file:
         said = file.read()
     with open(os.path.join(directory, f"{CALLS}.err"), encoding="utf-8", errors="replace") as file:
@@ -77,7 +77,7 @@ def judge_calls(directory: str, leaktrace: Leaktrace) -> list[str]:
 
 
 def judge_core(directory: str, leaktrace: Leaktrace, root: str, program: str) -> list[str]:
-    """The complaints about what this machine reads from a core file of the other one."""
+    """Returns complaints about a core file from the emulated machine, which this machine reads."""
     core = os.path.join(directory, "dumped.core")
     if not os.path.exists(core):
         return ["core: the program left no core file; the kernel needs CONFIG_COREDUMP"]

@@ -1,7 +1,7 @@
-"""Records the corpus on arm64, in emulated machines, and on this machine, and compares the findings.
+"""Records the corpus in emulated arm64 machines and on this machine, and compares the findings.
 
-Both have the same version of Swift, since another version allocates other blocks and has other lines. Ends with 1 if a
-program has other verdicts, types, numbers or lines on arm64. A run of the whole corpus writes a table of all programs.
+Both use the same version of Swift, since versions differ in blocks and line numbers. Ends with 1 if verdicts, types,
+numbers or lines differ. A run of the whole corpus writes a table of all programs.
 """
 
 import argparse
@@ -23,19 +23,19 @@ from .processes import FailedCommand
 
 WORK = os.path.join(emulation.WORK, "corpus")
 VARIANTS = ("dynamic-O", "dynamic-Onone")
-# Programs of one boot. All their traces must fit into the machine's memory.
+# Number of programs in one boot. All their traces must fit into the machine's memory.
 PROGRAMS_AT_ONCE = 50
-# `--quick` takes one program of so many.
+# `--quick` runs every tenth program.
 STRIDE_OF_QUICK = 10
 RUN_SECONDS, STARTING_SECONDS = 120, 60
 # A program of the corpus starts this one.
 CHILD = "usr/bin/true"
-# Programs that run at the same time. The emulated machine has two processors.
+# Number of programs that run in parallel. The emulated machine has two processors.
 JOBS = 2
-# A busy machine may be too slow to stop all threads for an image, and a program that uses freed memory crashes in some
-# runs. Such a program runs again. A boot takes longer than many runs on this machine.
+# Maximum number of runs. A busy machine may be too slow to stop all threads for an image, and a program that uses freed
+# memory may crash. Such programs run again. A boot takes longer than many runs on this machine.
 ATTEMPTS = {"here": 20, "there": 3}
-# The least exit status of a program that was killed or did not end.
+# Lowest exit status of a program that was killed or did not end.
 KILLED = 124
 # Differences that do not depend on leaktrace, with their reasons.
 KNOWN = os.path.join(corpus.TRIALS, "arm64-corpus.json")
@@ -43,12 +43,12 @@ KNOWN = os.path.join(corpus.TRIALS, "arm64-corpus.json")
 
 @dataclasses.dataclass
 class Findings:
-    """What a report says about one run."""
+    """The findings about one run."""
 
     shapes: list[str]
     # The places in the corpus's sources on the paths of the findings.
     lines: list[str]
-    # All other threads were stopped for the heap image. Otherwise the findings depend on the moment.
+    # All other threads were stopped for the heap image. Otherwise the findings depend on chance.
     is_frozen: bool = True
     has_ended: bool = True
 
@@ -210,14 +210,14 @@ class Trial:
         return results
 
     def digest(self, programs: dict[str, dict[str, str]]) -> str:
-        """Identifies the recorders and the programs of one variant. The command may change: a mended one is tried on the
-        programs that differed.
+        """Identifies the recorders and the programs of one variant. The command is not included: after a fix of the
+        command, only the programs that differed run again.
         """
         files = [self.library_here, self.library]
         return arm64_corpus_results.digest(files + [path for place in programs.values() for path in place.values()])
 
     def check(self, variant: str, cases: list[corpus.Case], kept: Kept, is_resumed: bool) -> None:
-        """Compares all cases of one variant. `kept` gets the results of each part when the part has ended."""
+        """Compares all cases of one variant, in parts. Adds the results of each part to `kept`."""
         executables = sorted({case.executable for case in cases})
         programs = {
             "here": {name: build_here(name, variant) for name in executables},
@@ -240,7 +240,7 @@ class Trial:
 
 
 def judge(cases: list[corpus.Case], kept: Kept) -> list[str]:
-    """Prints the numbers of each variant, and the known differences. Returns the complaints about the other ones."""
+    """Prints the numbers of each variant, and the known differences. Returns complaints about unknown ones."""
     complaints: list[str] = []
     for variant in VARIANTS:
         known_results = kept.results(variant)
@@ -283,7 +283,7 @@ def main() -> int:
         "--continue",
         action="store_true",
         dest="is_resumed",
-        help="leaves out the programs that an earlier run with the same recorders has found equal, or different as known",
+        help="skips programs that an earlier run with the same recorders found equal, or different in a known way",
     )
     parser.add_argument("--library", required=True, help=argparse.SUPPRESS)
     parser.add_argument("name", nargs="*", metavar="NAME", help="only these programs")

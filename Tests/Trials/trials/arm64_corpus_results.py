@@ -1,4 +1,4 @@
-"""Results of the comparison of the corpus on two processors: kept between runs, and as a table."""
+"""Stores the results of the comparison of the corpus on two processors, and writes them as a table."""
 
 import dataclasses
 import hashlib
@@ -18,7 +18,7 @@ class Result:
     findings: list[str]  # on this machine
     differences: list[str]  # on arm64
     reasons: list[str | None]  # one for each known difference
-    # A program that differs runs once more. These are the differences of its first run.
+    # A program that differs runs again. These are the differences of its first run.
     first_differences: list[str] = dataclasses.field(default_factory=list)
 
     @property
@@ -46,7 +46,7 @@ class Kept:
                 self._variants = json.load(file)
 
     def begin(self, variant: str, identity: str, dropped: list[str]) -> None:
-        """Drops the results of some programs of a variant, and all of them if they come from other files."""
+        """Removes the results of `dropped` programs, or of all programs if the results come from other files."""
         earlier = self._variants.get(variant, {})
         if earlier.get("identity") != identity:
             self._variants[variant] = {"identity": identity, "results": {}}
@@ -73,7 +73,7 @@ def _plain(text: str) -> str:
 
 
 def table_lines(results: dict[corpus.Case, Result], variants: tuple[str, ...]) -> list[str]:
-    """The lines of the table: the numbers of each variant, one row for each program, and the differences."""
+    """Returns the lines of the page: numbers of each variant, a row for each program, and the differences."""
     notes: list[str] = []
 
     def number(text: str) -> int:

@@ -17,7 +17,7 @@ from .processes import FailedCommand, Outcome, must, run
 
 RECORDING_SECONDS, READING_SECONDS = 1200, 900
 
-# Cases with different kinds of findings and types. Every kind of trace of each of them is read.
+# Cases with different kinds of findings and types. All kinds of their traces are read.
 CASES_TO_READ = ("cycles", "closures", "enumerations", "structures", "tasks", "suspended", "threads", "generics")
 QUERIES = ("SELECT * FROM type_totals ORDER BY type", "SELECT * FROM site_list ORDER BY id")
 REPORT_FORMATS = ("json", "html", "markdown", "github", "sarif", "junit", "codequality")
@@ -28,7 +28,7 @@ class Trace:
     path: str
     processor: str
     name: str
-    # Where the files of the traced program are.
+    # Options of the command that name the directories with the traced program's files.
     options: tuple[str, ...]
 
 
@@ -83,8 +83,8 @@ DOCUMENTS = (
 )
 
 
-# In the root of the compiler: one compilation, then a complete and a light recording of each case. The environment has no
-# variables of this machine.
+# Runs in the compiler's root, without environment variables of this machine. Compiles once, then makes a complete and a
+# light recording of each case.
 RECORD = """program=$1 source=$2 recorder=$3 directory=$4
 shift 4
 swiftc -use-ld=lld -Onone -g -parse-as-library -module-name cases "$source" -o "$program"
@@ -100,10 +100,10 @@ done
 
 
 def record_here(checkout: str, recorder: str, source: str, directory: str, cases: list[str]) -> list[Trace]:
-    """Records cases on this machine, completely and lightly.
+    """Makes a complete and a light recording of each case on this machine.
 
-    The compiler is the one that compiles for arm64. It does not optimise: the demanglers of two versions of Swift know
-    different symbols of specialised functions.
+    It uses the compiler that compiles for arm64. The compiler does not optimise, since demanglers of different Swift
+    versions know different symbols of specialised functions.
     """
     compiler = emulation.compiler_root()
     program = os.path.join(directory, "x86-64", "cases")
@@ -120,13 +120,13 @@ def record_here(checkout: str, recorder: str, source: str, directory: str, cases
 
 
 def without_nonce(page: bytes) -> bytes:
-    """A page without the random number that each page has for its scripts and styles."""
+    """Removes the random nonce that each HTML page has for its scripts and styles."""
     found = re.search(rb"nonce-([0-9a-f]{32})", page)
     return page.replace(found[1], b"") if found else page
 
 
 def read(reader: Reader, document: Document, trace: Trace, other: Trace) -> dict[str, bytes]:
-    """The outputs of one run, by name. Raises FailedCommand if the command crashed."""
+    """Runs a command once. Returns its outputs by name. Raises FailedCommand if the command crashed."""
     with tempfile.TemporaryDirectory() as directory:
         return read_in(directory, reader, document, trace, other)
 
@@ -148,7 +148,7 @@ def read_in(directory: str, reader: Reader, document: Document, trace: Trace, ot
 
 
 def difference(left: bytes, right: bytes) -> str:
-    """The first lines that differ."""
+    """Returns the first lines that differ, or both sizes."""
     for one, other in zip(left.splitlines(), right.splitlines(), strict=False):
         if one != other:
             place = next((i for i, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), 0)
@@ -159,7 +159,7 @@ def difference(left: bytes, right: bytes) -> str:
 
 @dataclasses.dataclass
 class Comparison:
-    """What the comparison of all documents of one trace found."""
+    """The outcome for all documents of one trace."""
 
     outputs: int = 0
     size: int = 0  # bytes of the outputs of one reader
@@ -186,7 +186,7 @@ def compare_trace(readers: tuple[Reader, Reader], trace: Trace, other: Trace) ->
 
 
 def compare(readers: tuple[Reader, Reader], traces: list[Trace], say: Callable[[str], None]) -> int:
-    """Compares all documents of all traces. Says each complaint, and returns their number."""
+    """Compares all documents of all traces. Prints each complaint, and returns their number."""
 
     def compared(trace: Trace) -> Comparison:
         # `diff` gets another trace of the same kind.
@@ -205,7 +205,7 @@ def compare(readers: tuple[Reader, Reader], traces: list[Trace], say: Callable[[
 
 
 def versions(readers: tuple[Reader, Reader]) -> list[str]:
-    """Complains if the two commands are not of one version."""
+    """Returns a complaint if the two commands have different versions."""
     outputs = [re.sub(r"\s+", " ", reader.run(["--version"]).output) for reader in readers]
     return [] if outputs[0] == outputs[1] else [f"the commands differ: {outputs}"]
 

@@ -22,13 +22,13 @@ RELEASE, PROGRAMS = "/release", "/programs"
 USER = 1234
 # The programs contain Swift's runtime, since the root has none. Static Foundation has no source of its time zones there.
 BUILT = ("platform-O", "platform-Onone", "cases-O")
-# The checks of `guest_commands` that need no other program. An ordinary user cannot choose where the kernel writes cores.
+# Checks of `guest_commands` that need no other program. Only root can choose where the kernel writes cores.
 OF_USER = ("doctor", "recorded-O", "light-O", "attached-O", "inspected-O", "checked", "controlled")
 OF_ROOT = (*OF_USER, "recorded-Onone", "attached-Onone", "core-O", "children", "joined")
 FEW = ("recorded-O", "attached-O", "inspected-O")
 INSTALLING_SECONDS, RUN_SECONDS = 300, 3600
 ADMIN = "env PATH=/usr/sbin:/usr/bin DEBIAN_FRONTEND=noninteractive"
-# Files that installing and removing a package changes. The other directories belong to the checks.
+# Directories that are not compared, since packages or checks change them.
 OF_OTHERS = (RELEASE, PROGRAMS, emulation.ANSWERS, "/opt", "/rpm", "/proc", "/sys", "/dev", "/tmp", "/var", "/root")
 
 
@@ -40,8 +40,7 @@ def the_only(pattern: str) -> str:
 
 
 def unpack(release: str, directory: str) -> dict[str, str]:
-    """Unpacks the packages in a directory. Returns the paths of the archive's, the RPM package's and the Debian package's
-    files."""
+    """Unpacks the archive and the packages in a directory. Returns the folders of their files by format."""
     shutil.rmtree(directory, ignore_errors=True)
     trees = {name: os.path.join(directory, name) for name in ("archive", "rpm", "deb")}
     for path in trees.values():
@@ -77,7 +76,8 @@ def unpack_image(release: str, directory: str) -> str:
 
 
 def compare(trees: dict[str, str]) -> list[str]:
-    """The packages and the image have the files of the archive. Debian's package has compressed manual pages."""
+    """Checks that the packages and the image have the archive's files. In the Debian package, manual pages are
+    compressed."""
     found = {}
     for name, tree in trees.items():
         digests = must(["sh", "-c", 'cd "$0" && find bin lib share -type f | sort | xargs sha256sum', tree])
@@ -90,7 +90,7 @@ def compare(trees: dict[str, str]) -> list[str]:
 
 
 def checksums(release: str) -> list[str]:
-    """SHA256SUMS names each file of the release, with the right sums."""
+    """Checks that SHA256SUMS has the right sum of each file of the release."""
     must(["sha256sum", "--check", "--quiet", "--strict", "SHA256SUMS"], directory=release)
     with open(os.path.join(release, "SHA256SUMS"), encoding="utf-8") as file:
         named = {line.split()[1] for line in file}
@@ -99,7 +99,7 @@ def checksums(release: str) -> list[str]:
 
 
 def check_line(name: str, command: str, checks: tuple[str, ...], user: int) -> list[str]:
-    """Lines of the machine's script that run checks with an installed command, as root or as another user."""
+    """Returns lines of the machine's script that run checks with an installed command, as root or as another user."""
     directory = f"{emulation.ANSWERS}/{name}"
     arguments = ["--command", command, "--programs", PROGRAMS, "--sources", arm64_commands.PROGRAMS]
     line = emulated_python.trial_line(
@@ -112,7 +112,7 @@ def check_line(name: str, command: str, checks: tuple[str, ...], user: int) -> l
 
 
 def script(package: str, folder: str) -> list[str]:
-    """Lines that install the release, run the checks, and remove it."""
+    """Returns lines that install the release, run the checks, and remove it."""
     prune = " -o ".join(f"-path {path} -prune" for path in OF_OTHERS)
     files = f"find / -xdev \\( {prune} \\) -o -print | sort"
     lines = [f"chmod 1777 /tmp {emulation.ANSWERS}", f"{files} >{emulation.ANSWERS}/before"]

@@ -12,7 +12,7 @@ CONFIGURING_SECONDS = 3600
 MEGABYTES = 4096
 PACKED = "root.tar"
 MOUNTED = ("proc", "sys", "dev")
-# The packages are configured where programs of arm64 run.
+# Packages are configured on a machine that runs arm64 programs.
 CONFIGURE = f"""export PATH=/usr/sbin:/usr/bin DEBIAN_FRONTEND=noninteractive
 run configure {CONFIGURING_SECONDS} /debootstrap/debootstrap --second-stage
 rm -rf /var/cache/apt/archives/*.deb /var/lib/apt/lists/*
@@ -21,7 +21,7 @@ export PATH=/usr/bin"""
 
 
 def clean_root(root: str, directory: str) -> str:
-    """The path of the root in `directory`, which is made at the first call."""
+    """Returns the path of the root in `directory`. The first call makes it."""
     path = os.path.join(directory, f"clean-{SUITE}-arm64")
     mark = f"{path}.done"
     if os.path.exists(mark):
@@ -37,7 +37,7 @@ def clean_root(root: str, directory: str) -> str:
     try:
         must([*PRIVATE, *bootstrap, SUITE, unpacked, address], limit=MAKING_SECONDS)
         for name in MOUNTED:
-            # debootstrap makes links of some.
+            # debootstrap makes some of them links.
             place = os.path.join(unpacked, name)
             if os.path.islink(place):
                 os.remove(place)

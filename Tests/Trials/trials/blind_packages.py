@@ -1,4 +1,4 @@
-"""Servers, clients and other programs with packages, written without sight of the tool, with expectations."""
+"""Judges servers, clients and other programs with packages, whose authors did not know leaktrace."""
 
 import argparse
 import os
@@ -12,7 +12,7 @@ from .processes import must
 
 PACKAGES = os.path.join(PROGRAMS, "Packages")
 DOCUMENT = os.path.join(ROOT, "docs", "engineering", "blind-packages.md")
-# The package manager's configurations, by the option that a report of results names.
+# Configurations of the package manager by optimisation.
 CONFIGURATIONS = {"-O": "release", "-Onone": "debug"}
 JOBS = 2
 
@@ -29,7 +29,7 @@ def build(directory):
 
 
 def document(results):
-    """The page. It says nothing about a single program that is held back."""
+    """Returns the text of the page. It has no details about programs that are held back."""
     lines = [
         "# Programs with packages, written without sight of the tool",
         "",
@@ -59,7 +59,7 @@ def document(results):
 
 def parse():
     parser = argparse.ArgumentParser(prog="scripts/blind --packages", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="judge these alone, and write no page")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="judge only these, and write no page")
     parser.add_argument("--packages", action="store_true", required=True, help="judge programs with packages")
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--tool", help=argparse.SUPPRESS)
@@ -75,7 +75,7 @@ def main():
     folders = build(options.directory)
     leaktrace = Leaktrace(options.products)
     results = []
-    # One after the other, because the programs measure their own time-outs.
+    # One at a time, because the programs have time-outs.
     for program in programs:
         for optimisation, folder in folders.items():
             trace = os.path.join(options.directory, f"{program.name}{optimisation}.trace")

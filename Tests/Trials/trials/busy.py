@@ -1,4 +1,4 @@
-"""Programs that allocate while they are looked at: their blocks by the allocator's metadata beside what a recorder saw."""
+"""Compares the allocator's metadata with the recorder's blocks in programs that allocate all the time."""
 
 import contextlib
 import os
@@ -14,16 +14,16 @@ from .processes import FailedCommand, environment, kill_session, must, run
 
 BUILD = os.path.join(ROOT, ".build", "busy-programs")
 WORKLOADS = os.path.join(ROOT, "Benchmarks", "workloads")
-# Seconds after which a program is at work, and which it may take to begin and to end.
+# Seconds until a program is busy; time limit in seconds for its start and its end.
 SETTLING, PATIENCE = 3, 300
-# Requests a second, seconds of warming up and of load, connections: see Benchmarks/server/Sources/pace.
+# Requests per second, seconds of warm-up, seconds of load, connections: see Benchmarks/server/Sources/pace.
 LOAD = ("500", "1", "600", "32")
-# What a thread may take between the allocator's call and the record of it, on a machine that has other things to do.
+# Most seconds between an allocation and its event, on a busy machine.
 RECORDING_SECONDS = 0.2
 
 
 class Busy:
-    """A program, with what it is started by, and what makes its load."""
+    """A program that allocates all the time. A server gets a load generator."""
 
     def __init__(self, name, arguments=(), is_server=False):
         self.name, self.arguments, self._is_server = name, arguments, is_server
@@ -48,7 +48,7 @@ class Busy:
         return path
 
     def compare(self, leaktrace, program, rounds):
-        """A comparison of each round."""
+        """Records the program and inspects it `rounds` times. Returns a comparison for each round."""
         with tempfile.TemporaryDirectory(prefix="leaktrace-busy-") as directory:
             trace = os.path.join(directory, "recorded.trace")
             output = os.path.join(directory, "output")
@@ -108,7 +108,7 @@ class Busy:
 
 
 def child_of(parent, program):
-    """The process that runs the program: the recorder's command, or what it has started."""
+    """Returns the process that runs the program: `parent` or one of its children."""
     for candidate in [str(parent), *_children(parent)]:
         with contextlib.suppress(OSError):
             if os.path.samefile(f"/proc/{candidate}/exe", program):
@@ -125,7 +125,7 @@ def _children(parent):
 
 
 def _allocated(command, trace, first, addresses):
-    """Those of the addresses that were given out between two images of a trace, as its events say."""
+    """Returns the addresses with an allocation event between two images of a trace."""
     listed = run([command, "dump", "--snapshots", "--all", trace])
     times = {
         int(number): float(seconds)

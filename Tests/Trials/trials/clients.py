@@ -1,4 +1,4 @@
-"""Clients of the servers that are attached to: each asks again and again, and looks at every answer."""
+"""Clients of the servers that `trials.servers` attaches to. They send requests and check every answer."""
 
 import contextlib
 import queue
@@ -7,13 +7,13 @@ import struct
 import sys
 import time
 
-PAUSE_SECONDS = 0.002  # between two requests: a client takes a small part of a processor
+PAUSE_SECONDS = 0.002  # between two requests, so that a client uses little of a processor
 ANSWER_SECONDS = 20
 BODY = b"a body of an answer, " * 40
 
 
 class Connection:
-    """A connection over which requests are sent, each with one answer."""
+    """A connection for requests with one answer each. `ask` raises OSError if an answer is wrong or late."""
 
     requests_each = 500
 
@@ -84,7 +84,7 @@ class Memcached(Connection):
 
 
 class Postgres(Connection):
-    """The protocol's version 3, with one query a request. One client makes a connection for each request."""
+    """Version 3 of the protocol, with one query per request. Client 0 makes a new connection for each request."""
 
     def __init__(self, port, number):
         super().__init__(port, number)
@@ -123,7 +123,8 @@ CLIENTS = {
 
 
 def client(kind, port, number, phase, results):
-    """Asks until the phase is 2. Puts the seconds that requests took in phases 0 and 1, and what failed."""
+    """Sends requests until the phase is 2. Then puts the seconds of each request in phases 0 and 1, and the failures,
+    into the queue `results`."""
     seconds: list[list[float]] = [[], [], []]
     failures: list[str] = []
     connection, asked = None, 0

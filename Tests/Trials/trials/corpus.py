@@ -1,5 +1,4 @@
-"""The programs of Tests/Corpus, compiled as the end-to-end tests compile them, and at the same place: what one has
-built the other uses."""
+"""Builds the programs of Tests/Corpus in the same way and place as the end-to-end tests, so both share the results."""
 
 import dataclasses
 import json
@@ -19,7 +18,7 @@ VARIANTS = {
     "static-O": ["-O", "-static-stdlib", "-D", "STATIC_STDLIB"],
 }
 FOLDERS = {"corpus": ("", "Cases", "CleanPrograms"), "scopes": ("Scopes", "Scopes/Leaks", "Scopes/Clean")}
-# A package of its own, which exists in the dynamic variants alone.
+# A separate package, which has only dynamic variants.
 PACKAGE = "nio-corpus"
 
 
@@ -37,7 +36,7 @@ class Case:
 
 
 def cases(variants):
-    """All that the corpus's data name."""
+    """Returns all cases of the corpus in these variants."""
     found = []
     for executable, path in (("corpus", "expected.json"), ("scopes", "Scopes/expected.json")):
         with open(os.path.join(CORPUS, path)) as file:
@@ -57,7 +56,7 @@ def cases(variants):
 
 
 def sources(executable):
-    """The source files of an executable."""
+    """Returns the source files of an executable."""
     folders = [os.path.join(CORPUS, folder) for folder in FOLDERS[executable]]
     return [
         os.path.join(folder, name)
@@ -68,7 +67,7 @@ def sources(executable):
 
 
 def build(executable, variant, jobs):
-    """The path of an executable, compiled if a source is newer."""
+    """Returns the path of an executable. Compiles it if a source is newer."""
     if executable == PACKAGE:
         return os.path.join(build_package(variant, jobs, PACKAGE), PACKAGE)
     files = sources(executable)
@@ -89,7 +88,7 @@ def build(executable, variant, jobs):
 
 
 def build_package(variant, jobs, product=None):
-    """The folder with the products of Tests/Corpus/Packages. Compiles one product, or all."""
+    """Compiles one product of Tests/Corpus/Packages, or all. Returns the folder of the products."""
     command = [
         "swift",
         "build",

@@ -1,5 +1,4 @@
-"""The servers of Tests/Corpus/Packages under the load of their load generator, recorded from the first request until a
-signal ends them."""
+"""Records the servers of Tests/Corpus/Packages, while a load generator sends requests."""
 
 import dataclasses
 import json
@@ -18,7 +17,7 @@ START_SECONDS = 60
 
 @dataclasses.dataclass(frozen=True)
 class Server:
-    """A server, and what the load generator sends to it."""
+    """A server, and the requests that the load generator sends."""
 
     name: str
     load: str
@@ -27,14 +26,14 @@ class Server:
 
 
 def servers():
-    """By name, all that the data of the corpus list."""
+    """Returns the servers of the corpus by name."""
     with open(os.path.join(CORPUS, "Packages", "servers.json")) as file:
         fields = [field.name for field in dataclasses.fields(Server)]
         return {values["name"]: Server(**{name: values[name] for name in fields}) for values in json.load(file)}
 
 
 def cases():
-    """Each server with its fault and without it."""
+    """Returns each server with its fault and without it."""
     return [Case(EXECUTABLE, name, mode, "dynamic-O") for name in servers() for mode in ("leak", "clean")]
 
 
@@ -66,7 +65,7 @@ def _text(path):
 
 
 def _port(printed, process):
-    """The port that a server prints in its first line."""
+    """Returns the port that a server prints in its first line."""
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end and process.poll() is None:
         if found := re.match(r"port (\d+)\n", _text(printed)):

@@ -25,13 +25,13 @@ RUN_SECONDS = 600
 def count(
     root: str, library: str, source: str, arguments: list[str], options: list[str], runs: str, directory: str
 ) -> None:
-    # Not in /tmp, where the machine has a file system of its own.
+    # Not in /tmp, since the machine mounts another file system there.
     work = os.path.join(emulation.WORK, "instructions")
     os.makedirs(work, exist_ok=True)
     name = os.path.splitext(os.path.basename(source))[0]
     product = os.path.join(work, name, name)
     emulation.compile_swift(root, [source], product, ["-O"])
-    # Debug information newer than valgrind's makes it give up.
+    # valgrind fails if debug information is too new.
     copy = os.path.join(work, os.path.basename(library))
     for original, target in ((library, copy), (product, product)):
         must([os.path.join(emulation.TOOLCHAIN, "llvm-objcopy"), "--strip-debug", original, target])

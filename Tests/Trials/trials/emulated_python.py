@@ -19,7 +19,7 @@ TRIALS = os.path.join(emulation.ROOT, "Tests", "Trials")
 
 
 def fetch(root: str) -> list[str]:
-    """The directories with the files of Python's packages. A machine needs them as further roots."""
+    """Fetches Python's packages. Returns the directories of their files, which a machine needs as further roots."""
     known = emulation.known_packages(root)
     return [emulation.fetch_package(name, known) for name in PACKAGES]
 
@@ -37,17 +37,17 @@ def add_tree(machine: emulation.Machine, directory: str, target: str) -> None:
     for folder, _, names in os.walk(directory):
         for name in names:
             path = os.path.join(folder, name)
-            # A link may lead to a file of the whole system.
+            # Skip links to files outside of the package.
             if os.path.exists(path) and not name.endswith(".pyc"):
                 machine.add(path, os.path.join(target, os.path.relpath(path, directory)))
 
 
 def add_trials(machine: emulation.Machine) -> None:
-    """Adds the trials at the path that they have on this machine."""
+    """Adds the trials, at the same path as on this machine."""
     add_tree(machine, TRIALS, TRIALS)
 
 
 def trial_line(stem: str, seconds: int, module: str, arguments: list[str]) -> str:
-    """A line of the machine's script, which runs a module of the trials."""
+    """Returns a line of the machine's script that runs a module of the trials."""
     words = ["env", f"PYTHONPATH={TRIALS}", "PYTHONDONTWRITEBYTECODE=1", PROGRAM, "-m", module, *arguments]
     return f"run {stem} {seconds} {shlex.join(words)}"

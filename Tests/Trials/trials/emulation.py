@@ -1,4 +1,4 @@
-"""Runs programs of arm64 under qemu-user or in an emulated machine. Compiles for them, and fetches kernels and packages."""
+"""Compiles programs for arm64, and runs them under qemu-user or in an emulated machine. Fetches kernels, packages."""
 
 import contextlib
 import glob
@@ -20,7 +20,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 WORK = os.path.join(ROOT, ".build", "arm64")
 TOOLCHAIN = os.path.dirname(os.path.realpath(shutil.which("swift") or "/usr/bin/swift"))
 USER_EMULATOR = "qemu-aarch64-static"
-# Paths inside of a root.
+# Paths in a root.
 SWIFT = "usr/libexec/swift"
 RUNTIME = f"{SWIFT}/lib/swift/linux"
 LIBRARY_FOLDERS = ("usr/lib/aarch64-linux-gnu", "usr/lib", RUNTIME)
@@ -29,16 +29,16 @@ MEGABYTES = 2048  # the memory of a machine, which also has its files
 
 
 class NotReady(Exception):
-    """Something that the tests need is missing. The text says what, and how to get it."""
+    """The tests lack something. The text names it, and says how to get it."""
 
 
 def root_directory() -> str:
-    """The root of Debian for arm64."""
+    """Returns the path of Debian's root directory for arm64."""
     return os.path.realpath(os.environ.get("LEAKTRACE_ARM64_ROOT") or os.path.join(WORK, "root"))
 
 
 def say(text: str) -> None:
-    # In one piece, since several threads report.
+    # In one call, since several threads print.
     sys.stderr.write(f"test-arm64: {text}\n")
 
 
@@ -54,7 +54,7 @@ def report(complaints: list[str]) -> int:
 
 
 def compiler(root: str) -> list[str]:
-    """The command line of the toolchain's C compiler for arm64."""
+    """Returns the command line of the toolchain's C compiler for arm64."""
     return [os.path.join(TOOLCHAIN, "clang"), "--target=aarch64-linux-gnu", f"--sysroot={root}"]
 
 
@@ -63,9 +63,9 @@ LINK_WORDS = ("--allow-shlib-undefined", "--build-id", "-rpath", f"/{RUNTIME}")
 
 
 def compile_swift(root: str, sources: list[str], product: str, options: list[str], is_static: bool = False) -> None:
-    """Compiles a program for arm64, unless that has been done with the same sources and options.
+    """Compiles a program for arm64, unless the sources and options are unchanged.
 
-    The folder of the product has nothing else. `is_static`: the program contains Swift's libraries.
+    `product`: a path in a folder without other files. `is_static`: the program contains Swift's libraries.
     """
     resources = f"{root}/{SWIFT}/lib/{'swift_static' if is_static else 'swift'}"
     target = ["-target", "aarch64-unknown-linux-gnu", "-sdk", root, "-resource-dir", resources]
@@ -73,7 +73,7 @@ def compile_swift(root: str, sources: list[str], product: str, options: list[str
 
 
 def compile_swift_here(sources: list[str], product: str, options: list[str]) -> None:
-    """Compiles a program for this machine's processor by the same version of Swift, as `compile_swift` does."""
+    """Compiles a program for this machine's processor, with the same version of Swift as `compile_swift`."""
     _compile(sources, product, options, os.path.getmtime(os.path.join(compiler_root(), SWIFT)))
 
 
@@ -100,12 +100,12 @@ def _compile(sources: list[str], product: str, options: list[str], compiler_time
 
 
 def compiler_root() -> str:
-    """The root of Debian for this machine's processor, with the compiler."""
+    """Returns the path of Debian's root directory with the compiler, for this machine's processor."""
     return os.path.realpath(os.environ.get("LEAKTRACE_ARM64_COMPILER") or os.path.join(WORK, "compiler"))
 
 
 def run_beside(scratch: str, lines: list[str], limit: int) -> None:
-    """Runs lines of bash in the root of the compiler, with this machine's processor. Raises FailedCommand."""
+    """Runs lines of bash in the compiler's root, on this machine's processor. Raises FailedCommand if they fail."""
     tool = os.path.join(ROOT, "scripts", "arm64-swift")
     roots = {name: value for name, value in os.environ.items() if name.startswith("LEAKTRACE_ARM64_")}
     must([tool, scratch, "/bin/bash", "-euc", "\n".join(lines)], limit=limit, extra_environment=roots)
@@ -115,12 +115,12 @@ def run_beside(scratch: str, lines: list[str], limit: int) -> None:
 
 
 def emulated(root: str, command: list[str], variables: dict[str, str] | None = None) -> list[str]:
-    """The command line that runs a program of arm64 with the root's libraries, in the emulator of one process."""
+    """Returns the command line that runs a program under qemu-user, with the root's libraries."""
     values = [word for name, value in (variables or {}).items() for word in ("-E", f"{name}={value}")]
     return [USER_EMULATOR, "-L", root, *values, *command]
 
 
-# Defines a function of bash: run STEM SECONDS COMMAND…
+# Defines a bash function: run STEM SECONDS COMMAND…
 RUN = """run() {{
   local stem={answers}/$1 began=$EPOCHREALTIME status=0
   timeout "$2" "${{@:3}}" >"$stem.out" 2>"$stem.err" </dev/null || status=$?
@@ -130,7 +130,7 @@ RUN = """run() {{
 }}
 """
 TOOLS = ("bash", "mount", "tar", "timeout", "sleep", "mkdir", "env")
-# The last file of the archive says that the machine has run everything.
+# The file `complete` shows that the machine has run all commands.
 INIT = """#!/usr/bin/bash
 export PATH=/usr/bin
 mount -t proc proc /proc
@@ -148,12 +148,12 @@ port=/dev/vport0p1
 until [ -e $port ]; do sleep 0.1; done
 tar -C {answers} -cf $port .
 """
-# Not below /tmp, where a checkout may be.
+# Not in /tmp, since a checkout may be there.
 ANSWERS = "/answers"
 
 
 def fetch(path: str, reason: str) -> bytes:
-    """The contents of a file of Debian's mirror. `reason` says why the mirror may lack the file."""
+    """Returns the contents of a file on Debian's mirror. `reason`: why the mirror may lack the file."""
     source = mirror()
     if not source:
         raise NotReady(f"apt's sources name no mirror of Debian, so there is no {os.path.basename(path)}")
@@ -170,7 +170,7 @@ def fetch(path: str, reason: str) -> bytes:
 
 
 def packages_in(text: str) -> dict[str, dict[str, str]]:
-    """The packages by name, with some of their fields, from the text of a list of packages."""
+    """Parses a list of packages. Returns some fields of each package, by name."""
     found: dict[str, dict[str, str]] = {}
     for paragraph in text.split("\n\n"):
         entry = dict(re.findall(r"^(Package|Depends|Filename|SHA256): (.*)$", paragraph, re.MULTILINE))
@@ -179,7 +179,7 @@ def packages_in(text: str) -> dict[str, dict[str, str]]:
 
 
 def known_packages(root: str) -> dict[str, dict[str, str]]:
-    """The packages that the root's lists have."""
+    """Returns the packages in the root's lists."""
     found: dict[str, dict[str, str]] = {}
     for path in glob.glob(f"{root}/var/lib/apt/lists/*_binary-arm64_Packages"):
         with open(path, encoding="utf-8") as file:
@@ -188,7 +188,7 @@ def known_packages(root: str) -> dict[str, dict[str, str]]:
 
 
 def fetch_package(name: str, packages: dict[str, dict[str, str]]) -> str:
-    """The directory with the files of a package for arm64."""
+    """Fetches a package for arm64. Returns the directory of its files."""
     entry = packages.get(name)
     if not entry:
         raise NotReady(f"the list of packages has no {name}; remove the root, then run scripts/setup --arm64")
@@ -212,12 +212,13 @@ def fetch_package(name: str, packages: dict[str, dict[str, str]]) -> str:
 
 
 def fetch_kernel(root: str, pages: int = 4) -> str:
-    """The path of Debian's newest known kernel for arm64. `pages`: the size of its pages in KiB."""
+    """Returns the path of Debian's newest known kernel for arm64, which is fetched if necessary. `pages`: the size of
+    its pages in KiB."""
     kept = os.path.join(WORK, "kernel", f"pages-{pages}")
     if pages != 4 and os.path.exists(kept):
-        # Only the list of packages on the mirror names the newest one.
+        # Do not ask the mirror again for its newest kernel.
         return kept
-    # Debian 13 itself has pages of 4 KiB only. Its backports have 16 KiB as well.
+    # Debian 13 has only kernels with pages of 4 KiB. Its backports also have 16 KiB.
     if pages == 4:
         packages, package = known_packages(root), "linux-image-cloud-arm64"
     else:
@@ -228,7 +229,7 @@ def fetch_kernel(root: str, pages: int = 4) -> str:
             f"the list of packages has no {package}; "
             + ("remove the root, then run scripts/setup --arm64" if pages == 4 else "name a kernel by --kernel")
         )
-    # This package only names the package with the kernel. That one may name another package again.
+    # This package depends on the package with the kernel, perhaps through another one.
     needed = re.findall(r"linux-image-\d[^ ,]*", packages[package]["Depends"])
     if not needed:
         raise NotReady(f"{package} needs no package with a kernel")
@@ -245,21 +246,21 @@ def fetch_kernel(root: str, pages: int = 4) -> str:
 
 
 def build_loopback(root: str) -> str:
-    """The path of the program for arm64 that starts the loopback device."""
+    """Compiles the program that starts the loopback device. Returns its path."""
     source, product = os.path.join(ROOT, "Tests", "Arm64", "loopback.c"), os.path.join(WORK, "loopback")
     must([*compiler(root), "-fuse-ld=lld", "-O1", source, "-o", product])
     return product
 
 
 class Machine:
-    """An emulated machine of arm64 with files of the root. A program keeps its path from this machine."""
+    """An emulated arm64 machine with files of the root. Programs have the same paths as on this machine."""
 
     def __init__(
         self, root: str, directory: str, *others: str, tree: str | None = None, megabytes: int = MEGABYTES
     ) -> None:
-        """`others`: directories that are laid out as the root is, and are searched before it.
+        """`others`: directories with the layout of a root, which are searched before `root`.
 
-        `tree`: a root directory of Debian whose files the machine has from the start. Otherwise, it has few files.
+        `tree`: a root directory whose files the machine gets. Without it, the machine starts with few files.
         """
         self._roots, self._directory, self._files = (*others, root), directory, os.path.join(directory, "files")
         self._megabytes = megabytes
@@ -278,11 +279,11 @@ class Machine:
         self.add(build_loopback(root), "usr/bin/loopback")
 
     def add_from_root(self, name: str) -> None:
-        """Adds a file of the root, and its libraries."""
+        """Adds a file of the root and the libraries that it needs."""
         root = self._root_with(name) or self._roots[-1]
         original = os.path.join(root, name)
         while os.path.islink(original):
-            # An absolute link means a file of the root.
+            # Absolute links lead to files of the root.
             target = os.readlink(original)
             original = (
                 os.path.join(root, target[1:])
@@ -295,9 +296,9 @@ class Machine:
         return next((root for root in self._roots if os.path.lexists(os.path.join(root, name))), None)
 
     def add(self, original: str, name: str = "", is_old: bool = False) -> None:
-        """Adds a file, and its libraries. The usual name is the path on this machine.
+        """Adds a file and the libraries that it needs. `name`: its path in the machine; the same path if empty.
 
-        `is_old`: the file looks older than all others.
+        `is_old`: gives the file an earlier date than all others.
         """
         copy = os.path.join(self._files, (name or original).lstrip("/"))
         if os.path.exists(copy):
@@ -313,7 +314,7 @@ class Machine:
         for library in re.findall(r"\(NEEDED\).*\[(.*)\]", needed):
             paths = [f"{folder}/{library}" for folder in LIBRARY_FOLDERS]
             found = next(filter(self._root_with, paths), None)
-            # A program may bring a library of its own, and find it beside its other files.
+            # A program may bring its own library beside its other files.
             if not found and not glob.glob(f"{self._files}/**/{library}", recursive=True):
                 raise NotReady(
                     f"the root has no {library}, which {original} needs; remove the root, then run scripts/setup --arm64"
@@ -322,25 +323,25 @@ class Machine:
                 self.add_from_root(found)
 
     def add_command(self, products: str) -> None:
-        """Adds the command for arm64 from a directory that scripts/build prints, with the recorder and the mirror."""
+        """Adds leaktrace, the recorder and libswiftRemoteMirror. `products`: a directory that scripts/build printed."""
         for file in ("leaktrace", "libleaktrace.so"):
             self.add(os.path.join(products, file))
         self.add_from_root(f"{RUNTIME}/libswiftRemoteMirror.so")
-        # The command looks for its libraries in the root, which has another path in the machine.
+        # The command searches for libraries in the root's path, so this path must lead to / in the machine.
         link = os.path.join(self._files, self._roots[-1].lstrip("/"))
         os.makedirs(os.path.dirname(link), exist_ok=True)
         os.symlink("/", link)
 
     def add_all(self, directory: str, name: str) -> None:
-        """Adds a directory as it is, without libraries from elsewhere."""
+        """Adds a directory with all its files, but without libraries that they need."""
         copy = os.path.join(self._files, name.lstrip("/"))
         os.makedirs(os.path.dirname(copy), exist_ok=True)
         must(["cp", "-a", directory, copy])
 
     def run(self, kernel: str, commands: list[str], answers: str, limit: int = BOOTING_SECONDS) -> None:
-        """Boots, runs the lines of bash, and unpacks what they leave into the directory `answers`.
+        """Boots the machine, runs the lines of bash, and unpacks their files into the directory `answers`.
 
-        `limit`: the seconds that the machine may run.
+        `limit`: time limit in seconds.
         """
         init = os.path.join(self._files, "init")
         with open(init, "w", encoding="utf-8") as file:

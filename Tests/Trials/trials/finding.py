@@ -1,8 +1,8 @@
-"""A finding of `leaktrace analyze --format json`, as the trials compare it."""
+"""A finding in a report of `leaktrace analyze --format json`."""
 
 import fnmatch
 
-# The verdicts that suspect; every other proves. For reports that do not say `certainty` themselves.
+# All other verdicts are proofs. Used if a report has no `certainty`.
 SUSPICIONS = ("outlived", "accumulating")
 PROOF, SUSPICION = "proven", "suspected"
 
@@ -17,7 +17,7 @@ class Finding:
         self.retained_bytes = values.get("retainedBytes", 0)
         self.is_library = bool(values.get("library"))
         self.is_hidden = bool(values.get("hidden"))
-        # Weak suspicions are counted. They are reported only on request.
+        # Reports list weak suspicions only on request; otherwise they show their number.
         self.is_weak = values.get("strength") == "weak"
         self.values = values
         said = values.get("certainty")
@@ -39,12 +39,12 @@ class Finding:
 
     @property
     def subject(self):
-        """The types that the finding is about, in one line, without addresses and lines."""
+        """The types that the finding is about, in one line without addresses or line numbers."""
         if not self.path:
             return ""
         if self.values.get("isCycle"):
             return " ⇄ ".join(self._step(step) for step in self.path)
-        # An object that outlived its scope, or is used after its end, is at the end of the path that holds it.
+        # For these verdicts, the path begins at a root and ends at the object.
         return self._step(self.path[-1] if self._outliving or self.verdict == "deinitialised" else self.path[0])
 
     @property
@@ -53,7 +53,7 @@ class Finding:
 
     @property
     def place(self):
-        """Where it was made: function and file of the path's first step that knows."""
+        """The allocating function, with file and line, of the first step of the path that has one."""
         for step in self.path:
             if step.get("function"):
                 line = f":{step['line']}" if step.get("line") else ""
@@ -63,7 +63,7 @@ class Finding:
         return ""
 
     def texts(self):
-        """All that a pattern may mention: types, functions, files, references and holder."""
+        """The texts that patterns are matched with: types, functions, files, references and the holder."""
         found = {self.subject, self.holder, self._outliving.get("root") or "", self.values.get("endedType") or ""}
         for step in self.path:
             found |= {
@@ -80,7 +80,7 @@ class Finding:
         return any(fnmatch.fnmatchcase(text, pattern) for text in self.texts())
 
     def evidence(self):
-        """The figures of a suspicion, in short."""
+        """The holder of a suspicion and its number of ended siblings; empty for other findings."""
         if not self._outliving:
             return ""
         births, deaths = self._outliving.get("births"), self._outliving.get("deaths")

@@ -1,10 +1,10 @@
-"""What differs between runs of one program that should be equal."""
+"""Compares the findings of several runs of one program. They should be equal."""
 
 import collections
 
 
 def _counted(values):
-    """Values with how often each came, the most frequent first."""
+    """Returns the values with their numbers, the most frequent first."""
     return ", ".join(f"{value} in {count}" for value, count in collections.Counter(values).most_common())
 
 
@@ -18,9 +18,9 @@ def _named(shape):
 
 
 def flips(runs):
-    """Sentences on what flipped: `runs` are the lists of findings of each run.
+    """Returns a sentence for each difference. `runs` has the findings of each run.
 
-    Verdicts are compared first; types, counts, fingerprints and holders where the verdicts are the same in all runs.
+    If all runs have the same number of a verdict, its types, counts, fingerprints and holders are compared, too.
     """
     found = []
     shapes = [collections.Counter(map(_shape, run)) for run in runs]
@@ -52,7 +52,7 @@ def _titles(runs, shape):
 
 
 def _difference(values):
-    """Shows of each value what not all have."""
+    """Returns a function that shows a value without the parts that all values have."""
     common = set(values[0]).intersection(*values[1:])
 
     def shown(value):
@@ -63,12 +63,8 @@ def _difference(values):
 
 
 def unsteady(runs):
-    """Sentences on each fingerprint that is not in all runs, with the titles that it had, and with the types and
-    functions that one run's path had.
-
-    A cause has the same fingerprint whatever it is titled by and however often it happened, so that neither is compared
-    here.
-    """
+    """Returns a sentence for each fingerprint that some runs lack. It has the titles of the findings and the end of one
+    path. Titles and counts may differ for one fingerprint, so this does not compare them."""
     found = collections.defaultdict(list)
     for run in runs:
         for fingerprint, finding in {finding.fingerprint: finding for finding in run}.items():

@@ -1,8 +1,7 @@
-"""Runs leaktrace's commands on the machine that this module runs on. scripts/test-arm64 --commands starts it in the
-emulated machine.
+"""Checks leaktrace's commands. scripts/test-arm64 --commands runs this module in the emulated machine.
 
-Writes one JSON document: for each check, its complaints and the seconds that it took. Each check works in a directory of
-its own below DIRECTORY, and leaves its files there.
+Writes a JSON document with the complaints and the seconds of each check. Each check leaves its files in its own
+directory in DIRECTORY.
 """
 
 import argparse
@@ -24,40 +23,41 @@ from .processes import environment
 COMMAND_SECONDS = 300
 PROGRAM_SECONDS = 180
 NANOSECONDS = 1_000_000_000
-# As Tests/Programs/platform.swift leaks: verdict and type, with the number of instances and the source line's text. No
-# line is the task's own, since the runtime allocates it.
+# The leaks of Tests/Programs/platform.swift by verdict and type: number of instances and text of the source line. The
+# line of a task is the one that starts it, since the runtime allocates it.
 PLATFORM = {
     ("retainCycle", "Visit"): (20, "let (first, second) = (Visit(), Visit())"),
     ("lost", "Order"): (20, "Unmanaged.passRetained(Order(number))"),
     ("suspended", "Task"): (3, "{ Task { await wait(Waiter()) } }"),
 }
-# A second call of `leak` repeats all findings but the tasks.
+# A second call of `leak` repeats all findings except the tasks.
 NOT_REPEATED = "suspended"
-# At -Onone, a stale word on the stack of the thread that runs main may hide a task. Seen with pages of 16 KiB.
+# Number of tasks that may be missing. At -Onone, a stale word on the main thread's stack may lead to a task. This
+# happened with pages of 16 KiB.
 HIDDEN_TASKS = {"-O": 0, "-Onone": 1}
 STANDING_THREADS = 3
-# Ways of Tests/Programs/watched.swift: suspects with their holders, and verdicts with titles of proven leaks.
+# Modes of Tests/Programs/watched.swift: suspects with their holders, and verdicts with titles of proven leaks.
 WATCHED = {
     "registry": (["Session in Server.sessions"], []),
     "cycles": ([], ["retainCycle Screen ↺"]),
     "small-cache": ([], []),
 }
-# A suspicion is strong from ten images on. The proven leaks need fewer.
+# A suspicion is strong after ten images. Proofs need fewer.
 WATCHED_IMAGES, PROVEN_IMAGES = 10, 3
 WATCHING_SECONDS = 1200
-# Requests for an image while `attach` works.
+# Maximum number of requests for an image during `attach`.
 EARLY_TRIES = 100
 FEATURES = ("record", "light", "snapshot", "attach", "inspect", "watch", "core-files", "field-names", "source-lines")
 CORE_FLAGS = "0x3f"
 
 
 class Failed(Exception):
-    """A step of a check failed. The text says how."""
+    """A step of a check failed. The text has the reason."""
 
 
 @dataclasses.dataclass
 class Ended:
-    """A program that has ended."""
+    """The outcome of a program."""
 
     status: int
     output: str
@@ -85,14 +85,14 @@ def run(words: list[str], directory: str, limit: int = COMMAND_SECONDS) -> Ended
 
 
 def allow_core() -> None:
-    """Lets this process write a core file with all of its memory, and with the contents of files."""
+    """Lets this process write a core file with all its memory, including mapped files."""
     resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     with open("/proc/self/coredump_filter", "w", encoding="ascii") as file:
         file.write(CORE_FLAGS)
 
 
 class Waiting:
-    """A program that waits once it has printed "ready PROCESS". Its whole output is kept."""
+    """A program that prints "ready PROCESS" and waits. Keeps its whole output."""
 
     def __init__(self, words: list[str], directory: str, limits: Callable[[], None] | None = None) -> None:
         self._errors_path = os.path.join(directory, "program.err")
@@ -148,7 +148,7 @@ class Waiting:
             raise Failed(f"the program printed {line!r} instead of 'done'")
 
     def end(self, number: int | None = None) -> Ended:
-        """Waits for the end, after a signal if `number` is given."""
+        """Waits for the program's end. Sends it signal `number` before, if given."""
         if number is not None:
             os.kill(self.process, number)
         assert self._child.stdout
@@ -165,7 +165,7 @@ class Waiting:
 
 
 def plain_end(words: list[str], directory: str, has_second_leak: bool) -> Ended:
-    """The same run without a visitor."""
+    """Runs a waiting program without leaktrace. Returns its outcome."""
     with Waiting(words, directory) as waiting:
         if has_second_leak:
             waiting.leak_again()
@@ -174,7 +174,7 @@ def plain_end(words: list[str], directory: str, has_second_leak: bool) -> Ended:
 
 
 def differences(expected: Ended, found: Ended) -> list[str]:
-    """What a program's user would see of leaktrace."""
+    """Returns a complaint for each difference that a user of the program would see."""
     names = ("status", "output", "error output")
     return [
         f"{name}: {there!r}, undisturbed: {here!r}"
@@ -215,7 +215,7 @@ class Guest:
         return ended
 
     def analysis(self, directory: str, *words: str, statuses: tuple[int, ...] = (0,)) -> dict:
-        """The only report of a command that prints JSON."""
+        """Runs a command with JSON output. Returns its only report."""
         text = self.leaktrace(directory, *words, "--format", "json", statuses=statuses).output
         with open(os.path.join(directory, f"{words[0]}.json"), "w", encoding="utf-8") as file:
             file.write(text)
@@ -225,7 +225,7 @@ class Guest:
         return report
 
     def judge_platform(self, report: dict, factor: int = 1, has_lines: bool = True, variant: str = "-O") -> list[str]:
-        """Complaints about verdicts, types, numbers, fields and lines. `factor`: how often the program has leaked."""
+        """Returns complaints about verdicts, types, numbers, fields and lines. `factor`: number of calls of `leak`."""
         source = os.path.join(self._sources, "platform.swift")
         counts: dict[tuple[str, str], int] = {}
         lines: dict[tuple[str, str], set[int]] = {}
@@ -255,7 +255,7 @@ class Guest:
     # --- recordings
 
     def recorded(self, variant: str) -> list[str]:
-        """`record`: the program's output and status are its own, and the findings are right."""
+        """`record`: the program's output and status are unchanged, and the findings are right."""
         return self._recorded("recorded", variant, [])
 
     def light(self, variant: str) -> list[str]:
@@ -266,12 +266,12 @@ class Guest:
         place, words = self.place(f"{name}{variant}"), [self.program(f"platform{variant}"), "end"]
         expected = run(words, place)
         found = run([self._command, "record", "--quiet", *options, "-o", "a.trace", "--", *words], place)
-        # The sampled sites of a light recording have no line for blocks that were not sampled.
+        # A light recording has no lines for blocks that were not sampled.
         report = self.analysis(place, "analyze", "a.trace")
         return differences(expected, found) + self.judge_platform(report, has_lines=not options, variant=variant)
 
     def checked(self) -> list[str]:
-        """`check`: 1 for a program that leaks, and the program's own status for others."""
+        """`check`: status 1 for a program that leaks, and the program's own status for others."""
         place, complaints = self.place("checked"), []
         for case, status in (("cycles", 1), ("arrays", 0)):
             words = [self.program("cases-O"), case]
@@ -286,7 +286,7 @@ class Guest:
         return complaints
 
     def children(self) -> list[str]:
-        """`record --follow-children`: each process has a trace, and every process's end is its own."""
+        """`record --follow-children`: each process has a trace, and the program's outcome is unchanged."""
         place, words = self.place("children"), [self.program("cases-O"), "processes"]
         expected = run(words, place)
         found = run([self._command, "record", "--quiet", "--follow-children", "-o", "%p.trace", "--", *words], place)
@@ -344,7 +344,7 @@ class Guest:
             attach = [self._command, "attach", "-o", "a.trace", process]
             with subprocess.Popen(attach, cwd=place, env=environment(), stderr=subprocess.PIPE, text=True) as attaching:
                 tries = 0
-                # There is nothing to ask before the recorder is in the process.
+                # Requests fail until the recorder is in the process.
                 while run([self._command, "snapshot", process], place).status != 0 and tries < EARLY_TRIES:
                     tries += 1
                 errors = attaching.communicate(timeout=COMMAND_SECONDS)[1]
@@ -360,7 +360,7 @@ class Guest:
         return complaints + self.judge_platform(report, has_lines=False)
 
     def joined(self) -> list[str]:
-        """`record --pid` until Ctrl-C, twice."""
+        """`record --pid`, ended by Ctrl-C, twice."""
         place, words = self.place("joined"), [self.program("platform-O"), "wait"]
         expected, complaints = plain_end(words, place, has_second_leak=True), []
         with Waiting(words, place) as waiting:
@@ -376,7 +376,7 @@ class Guest:
         words = [self._command, "record", "-o", trace, "--pid", process]
         with subprocess.Popen(words, cwd=place, env=environment(), stderr=subprocess.PIPE, text=True) as recording:
             assert recording.stderr
-            # An image cannot stop the threads while the command attaches, so it must have said that it records.
+            # An image cannot stop the threads during the attachment, so wait for the message that recording started.
             line = recording.stderr.readline()
             if "recording process" not in line:
                 recording.kill()
@@ -387,7 +387,7 @@ class Guest:
         return [] if recording.returncode == 0 else [f"record --pid: {recording.returncode}: {errors[-300:]}"]
 
     def inspected(self, variant: str) -> list[str]:
-        """`inspect` of a process, by a copy and with the process held."""
+        """`inspect` of a process, with a copy of it and with --hold."""
         place, words = self.place(f"inspected{variant}"), [self.program(f"platform{variant}"), "wait"]
         expected, complaints = plain_end(words, place, has_second_leak=True), []
         with Waiting(words, place) as waiting:
@@ -444,7 +444,7 @@ class Guest:
     # --- doctor
 
     def doctor(self) -> list[str]:
-        """`doctor` says that each feature works, and leaves no process and no file behind."""
+        """`doctor`: each feature works, and no file remains."""
         place = self.place("doctor")
         complaints = self._standings(place)
         if left := os.listdir(place):
@@ -465,7 +465,7 @@ class Guest:
 
 
 def complaints_on_threads(report: dict) -> list[str]:
-    """The threads of platform.swift wait in a function of it, and their stacks are whole."""
+    """Checks that the threads of platform.swift wait in `standInThread`, and that their stacks are complete."""
     threads = report.get("threadStacks") or []
     standing = [
         thread
@@ -480,7 +480,7 @@ def complaints_on_threads(report: dict) -> list[str]:
 
 
 def checks(guest: Guest) -> dict[str, Callable[[], list[str]]]:
-    """The checks by name, in the order in which they run."""
+    """Returns the checks by name, in the order of their execution."""
     found: dict[str, Callable[[], list[str]]] = {"doctor": guest.doctor}
     for variant in ("-O", "-Onone"):
         for check in (guest.recorded, guest.light, guest.attached, guest.inspected, guest.core):

@@ -1,4 +1,4 @@
-"""Programs that wait at their end, so that they can be looked at there: see held_end.c."""
+"""Runs programs that wait at their end, so that they can be inspected there. held_end.c makes them wait."""
 
 import contextlib
 import os
@@ -10,12 +10,12 @@ from .corpus import TRIALS
 from .processes import FailedCommand, environment, kill_session, must
 
 SOURCE = os.path.join(TRIALS, "held_end.c")
-# What a program may take to its end, and from there.
+# Time limit in seconds, until the program waits and from there to its end.
 WAIT_SECONDS = 600
 
 
 def build_holder(directory):
-    """The path of the library that has programs wait."""
+    """Compiles the library that makes programs wait. Returns its path."""
     path = os.path.join(directory, "held_end.so")
     beside_swift = os.path.join(os.path.dirname(os.path.realpath(shutil.which("swift") or "/")), "clang")
     compiler = os.environ.get("CC") or (beside_swift if os.path.exists(beside_swift) else "clang")
@@ -24,7 +24,7 @@ def build_holder(directory):
 
 
 class HeldProgram:
-    """A program that waits at its end while this is entered. `recorder`: what starts it, or nothing."""
+    """A program that waits at its end inside a `with` block. `recorder`: the command line that records it, if any."""
 
     def __init__(self, holder, directory, command, recorder=()):
         self._command, self._recorder = command, recorder
@@ -35,7 +35,7 @@ class HeldProgram:
         )
 
     def __enter__(self):
-        """Gives its process ID."""
+        """Returns the process ID when the program waits. Raises FailedCommand if it ends earlier."""
         with open(self._output, "wb") as output:
             self._child = subprocess.Popen(
                 [*self._recorder, *self._command],

@@ -1,6 +1,6 @@
-"""Sets `leaktrace inspect` beside the recorder, on every program of the corpus, held where its main has returned. The
-blocks of the allocator's metadata are compared, one by one, with those that a recorder in the same process counts; the
-findings in a process without a recorder with those of a recorded run. Ends with 1 if they differ."""
+"""Compares `leaktrace inspect` with the recorder, on every program of the corpus. Each program waits when main has
+returned. In a recorded process, the blocks in the allocator's metadata must be those that the recorder counted. The
+findings in a process without a recorder must be those of a recorded run. Ends with 1 if they differ."""
 
 import argparse
 import collections
@@ -20,13 +20,13 @@ from .held import HeldProgram, build_holder
 from .leaktrace import DONE, Leaktrace
 from .processes import FailedCommand, run
 
-# One of each kind that an image proves, with and without its fault, and programs whose threads go on at the end.
+# One program for each kind of proof, and programs whose threads still run at the end.
 SHORT = ("settings-screen", "pass-retained", "own-stream-task", "unowned-zombies", "actors", "computing-threads")
-# Differences of a busy program that are printed.
+# Number of printed differences of a busy program.
 SHOWN = 20
-# What one image proves; the others need a history.
+# Verdicts that a single image can prove; the others need a history.
 IMAGE_VERDICTS = ("retainCycle", "lost", "deinitialised", "suspended", "dangling")
-# Whose a finding is, before its verdict.
+# Prefixes of findings about libraries and of findings with an unknown owner.
 LIBRARY, UNKNOWN = "library's ", "unknown "
 
 
@@ -36,23 +36,23 @@ def say(text):
 
 def parse():
     parser = argparse.ArgumentParser(prog="scripts/compare-inspections", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="these programs alone")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these programs")
     parser.add_argument("--short", action="store_true", help="a few programs, optimised")
     parser.add_argument("--cores", action="store_true", help="also compares a core file of each with the live process")
     parser.add_argument(
-        "--light", action="store_true", help="instead: findings of a light recording beside those of a full one"
+        "--light", action="store_true", help="instead, compares the findings of a light and of a full recording"
     )
     parser.add_argument(
         "--busy",
         metavar="ROUNDS",
         type=int,
-        help="instead: blocks of a server under load and of programs that allocate in many threads, so many times each",
+        help="instead, compares the blocks of programs that allocate all the time, ROUNDS times each",
     )
     parser.add_argument(
-        "--variant", choices=VARIANTS, action="append", help="these variants alone (default: dynamic-Onone, dynamic-O)"
+        "--variant", choices=VARIANTS, action="append", help="only these variants (default: dynamic-Onone, dynamic-O)"
     )
-    parser.add_argument("--without-packages", action="store_true", help="without the program on packages of others")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many run at a time")
+    parser.add_argument("--without-packages", action="store_true", help="without the program that needs packages")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of programs that run in parallel")
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -72,16 +72,16 @@ def chosen(options):
 
 @dataclasses.dataclass
 class Trial:
-    """What became of one program."""
+    """The outcome for one program."""
 
     failure: str = ""
     comparison: Comparison | None = None
     missing: list = dataclasses.field(default_factory=list)
     false: list = dataclasses.field(default_factory=list)
     same: int = 0
-    without_owner: int = 0  # counted in `same`: whether the program or a library owns them is unknown
+    without_owner: int = 0  # the findings in `same` whose owner is unknown
     core: list = dataclasses.field(default_factory=list)  # differences between core and process
-    way: str = "inspect"  # the way of inspection that is compared with the full recording
+    way: str = "inspect"  # `inspect` or `--light`, which is compared with the full recording
 
     def compare(self, full, found):
         self.missing, self.false, self.same = matched(full, found)
@@ -99,7 +99,7 @@ class Trial:
 
 
 class Inspector:
-    """Runs programs, recorded and not, and looks at each from outside."""
+    """Compares the findings about one program at a time."""
 
     def __init__(self, leaktrace, executables, holder, with_cores):
         self._leaktrace, self._executables, self._holder = leaktrace, executables, holder
@@ -118,7 +118,7 @@ class Inspector:
         return trial
 
     def light_trial(self, case):
-        """A light recording beside a full one, each to the program's end."""
+        """Compares a light recording with a full one, both until the program's end."""
         trial = Trial(way="--light")
         program = [self._executables[case.executable, case.variant], case.name, case.mode]
         try:
@@ -191,13 +191,16 @@ class Inspector:
 
 
 def is_of_an_image(finding):
-    """What one image proves. A use after the end is a call, which no image has."""
+    """Returns whether one image can prove the finding. It cannot prove a use after the end, since that is an event."""
     return finding.verdict in IMAGE_VERDICTS and not finding.values.get("usedAt")
 
 
 def shape(finding):
-    """A finding in words: verdict, whose, types and fields. A cycle begins with the least of its steps. What a closure
-    has captured goes by names that only the place tells where the closure was made."""
+    """Returns a finding as text: owner, verdict, types and fields.
+
+    A cycle begins with the step that comes first in order. Closures have no names of captures, since only the place of
+    their allocation shows these.
+    """
     steps = []
     for step in finding.path:
         edge = step.get("edge") or {}
@@ -211,7 +214,8 @@ def shape(finding):
 
 
 def counted(findings):
-    """Shapes with their numbers of instances: places, which only a recorder knows, make two findings of one shape."""
+    """Returns the shapes with their numbers of instances. Only a recorder knows allocation sites, and two of them make
+    two findings of one shape."""
     counts: collections.Counter[str] = collections.Counter()
     for each in findings:
         counts[shape(each)] += each.instances
@@ -219,7 +223,7 @@ def counted(findings):
 
 
 def matched(expected, found):
-    """What of the first is not in the second, what of the second not in the first, and how many are in both."""
+    """Returns the texts that only `expected` has, those that only `found` has, and the number of common ones."""
     missing, added = list(expected), []
     for each in found:
         if each in missing:
@@ -230,14 +234,14 @@ def matched(expected, found):
 
 
 def matched_without_owner(missing, added):
-    """Of what is left of both: findings of unknown origin are those of the program and of libraries that they are as
-    many as. How many findings of the first these are comes last."""
+    """Matches findings of unknown owner with findings of the program and of libraries that have the same shape and the
+    same total number. Returns the unmatched rest of both, and the number of matched findings in `missing`."""
     missing, left, count = list(missing), [], 0
     for each in added:
         number, name = each.split(" × ", 1)
-        told = name.removeprefix(UNKNOWN)
-        parts = [one for one in missing if one.split(" × ", 1)[1].removeprefix(LIBRARY) == told]
-        if told == name or sum(int(one.split(" × ", 1)[0]) for one in parts) != int(number):
+        finding = name.removeprefix(UNKNOWN)
+        parts = [one for one in missing if one.split(" × ", 1)[1].removeprefix(LIBRARY) == finding]
+        if finding == name or sum(int(one.split(" × ", 1)[0]) for one in parts) != int(number):
             left.append(each)
             continue
         missing = [one for one in missing if one not in parts]
@@ -283,8 +287,8 @@ def busy(leaktrace, options):
             for found in program.compare(leaktrace, program.build(options.jobs), options.busy):
                 differing += len(found.lines)
                 print(
-                    f"{program.name}: {found.count} in the metadata, {found.steady} steady, {found.unsettled} came or went "
-                    f"meanwhile, {len(found.lines)} differ",
+                    f"{program.name}: {found.count} blocks in the metadata, {found.steady} steady, {found.unsettled} "
+                    f"allocated or freed in between, {len(found.lines)} differ",
                     *(f"\n  {line}" for line in found.lines[:SHOWN]),
                     sep="",
                     flush=True,
@@ -303,13 +307,14 @@ def summary(trials, options):
         + (
             f"blocks: {sum(trial.comparison.count for trial in done)} in the metadata, "
             f"{sum(len(trial.comparison.lines) for trial in done)} differ; "
-            f"{sum(trial.comparison.unsettled for trial in done)} came or went meanwhile\n"
+            f"{sum(trial.comparison.unsettled for trial in done)} allocated or freed in between\n"
             if done
             else ""
         )
-        + f"findings: {sum(trial.same for trial in trials)} the same, of which "
-        f"{sum(trial.without_owner for trial in trials)} without an owner, {sum(len(trial.missing) for trial in trials)} "
-        f"not found by {way}, {sum(len(trial.false) for trial in trials)} by {way} alone"
+        + f"findings: {sum(trial.same for trial in trials)} equal "
+        f"({sum(trial.without_owner for trial in trials)} without an owner), "
+        f"{sum(len(trial.missing) for trial in trials)} not found by {way}, "
+        f"{sum(len(trial.false) for trial in trials)} only by {way}"
         + (f"\ncores: {sum(bool(trial.core) for trial in trials)} differ from the process" if options.cores else "")
     )
     return 1 if any(trial.lines for trial in trials) else 0

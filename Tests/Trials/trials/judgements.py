@@ -1,12 +1,12 @@
-"""What people found about findings by reading the programs' sources: real, a library's, or false.
+"""Reads people's judgements of findings: true, a library's, or false. They come from reading the programs' sources.
 
-A file of judgements/ is about one subject: a list of entries, each about one cause.
+Each file of judgements/ is about one subject. It is a list of entries, one for each cause:
 
-    verdict    the verdict, or a list of verdicts, that the entry is about
-    mentions   patterns, each of which a type, function, file, reference or holder of the finding matches
+    verdict    a verdict or a list of verdicts
+    mentions   patterns; each must match a type, function, file, reference or holder of the finding
     judgement  true, library or false
-    why        what it is, for people
-    known      for a leak that has to be found: where it is known from
+    why        the reason, for readers
+    known      only for leaks that must be found: who knows of the leak
 """
 
 import dataclasses
@@ -16,11 +16,13 @@ import os
 DIRECTORY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "judgements")
 TRUE, LIBRARY, FALSE, OPEN = "true", "library", "false", "unjudged"
 ALL = (TRUE, LIBRARY, FALSE, OPEN)
+# The reason of findings that the report attributes to a library, if no entry is about them. results.json contains it.
+UNJUDGED_LIBRARY = "Told as a library's."
 
 
 @dataclasses.dataclass
 class Judgement:
-    """One cause, and what it was found to be."""
+    """One entry: a cause, and whether its findings are right."""
 
     verdicts: tuple
     mentions: tuple
@@ -43,7 +45,7 @@ class Judgement:
 
 @dataclasses.dataclass
 class Cause:
-    """The findings that are about one judgement, or a single one that nobody has judged."""
+    """All findings that match one judgement, or a single unjudged finding."""
 
     judgement: str
     why: str
@@ -51,12 +53,12 @@ class Cause:
     findings: list
 
 
-# Judgements for any program: findings in the toolchain's libraries.
+# The file of judgements about the toolchain's libraries, for any subject.
 COMMON = "toolchain-libraries"
 
 
 def read(subject):
-    """The judgements on a subject, and after them those on any."""
+    """Returns the judgements of a subject, then the common judgements. The first that matches a finding applies."""
     found = []
     for name in (subject, COMMON):
         path = os.path.join(DIRECTORY, f"{name}.json")
@@ -67,7 +69,7 @@ def read(subject):
 
 
 def judge(findings, judgements):
-    """Sorts findings by cause. Known leaks of which there is no finding come as causes without findings."""
+    """Sorts findings by cause. A missed known leak is a cause without findings."""
     causes = {index: Cause(each.judgement, each.why, each.known, []) for index, each in enumerate(judgements)}
     unjudged = []
     for finding in findings:
@@ -75,7 +77,7 @@ def judge(findings, judgements):
         if index is not None:
             causes[index].findings.append(finding)
         elif finding.is_library:
-            unjudged.append(Cause(LIBRARY, "Told as a library's.", "", [finding]))
+            unjudged.append(Cause(LIBRARY, UNJUDGED_LIBRARY, "", [finding]))
         else:
             unjudged.append(Cause(OPEN, "", "", [finding]))
     return [cause for cause in causes.values() if cause.findings or cause.known] + unjudged

@@ -1,6 +1,6 @@
-"""Runs a program in each of some languages in all forms: recorded, recorded with --light, inspected and attached to.
-Compares output, status and files with those of the untraced program. Fails if one differs. A language that is not
-installed is not run, and the status is 2 then. Writes the table of programs in docs/engineering/tables/languages.md."""
+"""Runs a program in each of several languages: recorded, recorded with --light, inspected and attached to. Compares
+output, status and files with those of the untraced program. Ends with 1 if something differs, and with 2 if a language
+is not installed. Writes docs/engineering/tables/languages.md."""
 
 import argparse
 import dataclasses
@@ -67,7 +67,7 @@ LANGUAGES = {
 
 
 def version(language):
-    """As the language's program says it."""
+    """Returns the version of the language's program; empty if it prints none."""
     options = {"go": "version", "java": "-version", "lua": "-v"}
     done = subprocess.run(
         [language.needs[0], options.get(language.needs[0], "--version")], capture_output=True, text=True, check=False
@@ -77,7 +77,7 @@ def version(language):
 
 
 def command_of(language, cache, name):
-    """Builds the program, and returns how it is run."""
+    """Builds the program. Returns its command line."""
     paths = {
         "source": os.path.join(SOURCES, language.source),
         "product": os.path.join(cache, f"tour-{name}"),
@@ -98,7 +98,7 @@ def cell(row):
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/survival --programs", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="LANGUAGE", help=f"these alone: {', '.join(LANGUAGES)}")
+    parser.add_argument("names", nargs="*", metavar="LANGUAGE", help=f"only these: {', '.join(LANGUAGES)}")
     parser.add_argument("--programs", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--cache", metavar="DIR", default=os.path.join(ROOT, ".build", "survival"))
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)

@@ -1,4 +1,4 @@
-"""The command under trial: records and analyses."""
+"""Runs the leaktrace command to record, check and analyse programs."""
 
 import dataclasses
 import json
@@ -7,13 +7,13 @@ import os
 from .finding import Finding
 from .processes import Outcome, run
 
-# `analyze` succeeded: with all of the trace, or with its readable part.
+# Statuses of a successful `analyze`. Status 4: only a part of the trace was readable.
 DONE = (0, 4)
 
 
 @dataclasses.dataclass
 class Analysis:
-    """What `analyze` said of one trace."""
+    """The outcome of `analyze` for one trace."""
 
     outcome: Outcome
     trace_bytes: int
@@ -36,12 +36,12 @@ class Analysis:
 
     @property
     def findings(self):
-        """Those that are told as the program's or a library's: hidden ones and weak suspicions are not."""
+        """The listed findings of the program and of libraries, without hidden ones and weak suspicions."""
         return [finding for finding in self._all if not finding.is_hidden and not finding.is_weak]
 
     @property
     def weak_suspicions(self):
-        """How many there are; they are not told."""
+        """The number of weak suspicions."""
         return sum(finding.is_weak and not finding.is_hidden for finding in self._all)
 
     @property
@@ -64,23 +64,20 @@ class Analysis:
 
 @dataclasses.dataclass
 class Recording(Outcome):
-    """A recorded run, and the version that recorded it."""
+    """The outcome of a recorded run, and the version that recorded it."""
 
     recorder: str = ""
     is_by_another_version: bool = False
 
 
 def _run_of(trace):
-    """The file that says how the recorded run went."""
+    """Returns the path of the file with the outcome of the recorded run."""
     return f"{trace}.run"
 
 
 class Leaktrace:
-    """The command with its library, in one directory. If it takes kept traces, it records nothing of which the trace is
-    there already.
-
-    `recorder` names the version that records.
-    """
+    """The command with its library, in the directory `products`. `recorder`: the version that records.
+    `takes_kept_traces`: uses existing traces instead of recording again."""
 
     def __init__(self, products, recorder="", takes_kept_traces=False):
         self.command = os.path.join(products, "leaktrace")
@@ -90,8 +87,8 @@ class Leaktrace:
             raise FileNotFoundError(f"{self.command} is not there; scripts/build makes it")
 
     def record(self, command, trace, directory=None, limit=600, options=(), **more):
-        """Runs `command` recorded; `trace` is a file, or a pattern if children are followed. Beside it stands what
-        became of the run."""
+        """Records `command`, and stores the outcome in a file beside the trace. `trace`: a path, or a pattern if
+        children are followed."""
         if self.is_kept(trace):
             with open(_run_of(trace)) as file:
                 values = json.load(file)
@@ -108,7 +105,7 @@ class Leaktrace:
         return Recording(**values)
 
     def is_kept(self, trace):
-        """Whether `record` would take the trace that is there."""
+        """Returns whether `record` would use the existing trace."""
         return self._takes_kept_traces and os.path.exists(_run_of(trace))
 
     def check(self, command, directory=None, limit=600, options=(), **more):

@@ -1,6 +1,6 @@
-"""Records a server in light mode beside an untraced one, both under the same load, with an image each minute and a leak
-of one object in a thousand requests. Fails if the process grows by more than it leaks, if a request fails, or if the
-leak has no name by the third image."""
+"""Runs a server with a light recording and one without, under the same load. The server leaks one object per thousand
+requests, and an image is taken each minute. Fails if the recorded server grows by more than it leaks, if a request
+fails, or if no finding names the leak by the third image."""
 
 import contextlib
 import json
@@ -16,13 +16,13 @@ from .processes import FailedCommand, environment, kill_session, run
 from .survival import end_session
 
 RATE, WARM_UP, CONNECTIONS = 500, 5, 16  # requests a second, seconds, connections of each server
-# One in two requests is an order, and each of so many orders leaves a basket.
+# Every second request is an order, and one in ORDERS_A_LEAK orders leaks a basket.
 ORDERS_A_LEAK = 500
 IMAGE_SECONDS = 60
 LEAK = "Basket"
-NAMED_BY = 3  # the image
+NAMED_BY = 3  # number of the image
 SAMPLE_SECONDS = 5
-# What may come on in the last third of a soak beside the leak: pages that the allocator holds.
+# Permitted growth in the last third beside the leak, for pages that the allocator keeps.
 GROWTH_KILOBYTES = 3000
 # Bytes of a basket with its closure, in blocks.
 LEAKED_BYTES = 160
@@ -61,14 +61,14 @@ class Server:
             self.resident.append(int(found[1]))
 
     def growth(self):
-        """Kilobytes by which the median of the last third is above that of the second."""
+        """Returns the growth in kilobytes, from the median of the second third to the median of the last."""
         third = len(self.resident) // 3
         parts = self.resident[third : 2 * third], self.resident[-third:]
         before, after = (statistics.median(part) for part in parts)
         return after - before
 
     def end(self):
-        """Latencies p50, p99, p99.9 and the largest, in microseconds."""
+        """Ends the load and the server. Returns the latencies p50, p99, p99.9 and the largest, in microseconds."""
         said, errors = self.load.communicate(timeout=PATIENCE)
         if self.load.returncode != 0:
             raise FailedCommand(f"{self.name}: not every request was answered: {errors.strip()[-300:]}")

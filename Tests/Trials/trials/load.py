@@ -1,15 +1,15 @@
-"""A machine that has other things to do: a busy loop for every processor."""
+"""Keeps the machine busy with loops."""
 
 import os
 import subprocess
 import sys
 
-# Ends when its parent ends, however the parent ends.
+# Ends with its parent process, even if that is killed.
 LOOP = "import os, sys\nparent = int(sys.argv[1])\nwhile os.getppid() == parent:\n    for _ in range(1 << 20): pass\n"
 
 
 class Load:
-    """Runs a number of busy loops between `with` and its end."""
+    """Runs `count` busy loops inside a `with` block."""
 
     def __init__(self, count):
         self._count = count

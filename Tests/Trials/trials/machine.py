@@ -1,5 +1,5 @@
-"""An emulated machine that boots a distribution's own kernel. Its processor has protection keys, which this machine's may
-lack. Its files are copied from a root. Its output and its new files come back over a serial line."""
+"""An emulated machine that boots a distribution's own kernel. Its processor has protection keys, which this machine's
+may lack. Its files come from a root. It sends its output and its new files over a serial line."""
 
 import base64
 import os
@@ -10,7 +10,7 @@ import stat
 from .processes import FailedCommand, must, run
 
 EMULATOR = "qemu-system-x86_64"
-# Seconds for a machine to start and run its commands. The emulator translates each instruction.
+# Time limit in seconds for a machine and its commands. The emulator translates each instruction.
 LIMIT = 300
 MEGABYTES = 1024
 TOOLS = ("/bin/sh", "/bin/mount", "/bin/base64", "/bin/stty")
@@ -35,7 +35,7 @@ base64 {path} >&3
 
 
 class _Archive:
-    """The files of a machine, in the format that the kernel unpacks (newc of cpio(5))."""
+    """An archive of a machine's files, in the format that the kernel unpacks (newc, see cpio(5))."""
 
     def __init__(self):
         self._bytes, self._names = bytearray(), set()
@@ -49,8 +49,8 @@ class _Archive:
             self.add(parent, stat.S_IFDIR | 0o755)
         self._names.add(name)
         encoded = name.encode() + b"\0"
-        # The number of the file, mode, owner, group, links, time, size, device, device of a special file, length of the
-        # name, and an unused checksum.
+        # Inode, mode, owner, group, links, time, size, device, device of a special file, length of the name, and an
+        # unused checksum.
         fields = [len(self._names), mode, 0, 0, 1, 0, len(content), 0, 0, *device, len(encoded), 0]
         self._bytes += b"070701" + b"".join(b"%08x" % field for field in fields) + encoded
         self._pad()
@@ -70,7 +70,7 @@ def is_here():
 
 
 class Machine:
-    """A machine with files of a root, at the same paths. `files` are the programs; their libraries come with them."""
+    """A machine with files of a root, at the same paths. `files`: the programs. Adds the libraries that they need."""
 
     def __init__(self, root, kernel, directory, files):
         self._root, self._kernel, self._directory = root, kernel, directory
@@ -84,7 +84,7 @@ class Machine:
         self._archive.add("/dev/console", stat.S_IFCHR | 0o600, device=(5, 1))
 
     def _add(self, path):
-        # Links may be absolute, and mean files of the root.
+        # Absolute links lead to files of the root.
         original = must(self._root.command(["readlink", "-f", path])).strip()
         with open(self._root.path + original, "rb") as file:
             self._archive.add(path, stat.S_IFREG | 0o755, file.read())
@@ -94,7 +94,7 @@ class Machine:
         return re.findall(r"(?:^|\s)(/\S+) \(0x", text, re.MULTILINE)
 
     def run(self, lines, paths):
-        """Boots the machine and runs the command lines. Returns what each one said, and the files at `paths`."""
+        """Boots the machine and runs the command lines. Returns the output of each line, and the files at `paths`."""
         commands = "".join(COMMAND.format(number=number, line=line) for number, line in enumerate(lines))
         commands += "".join(FILE.format(path=path) for path in paths)
         init = INIT.format(directory=self._directory, commands=commands)
@@ -105,7 +105,7 @@ class Machine:
         command = [EMULATOR, "-accel", "tcg", "-cpu", "max", "-m", str(MEGABYTES), "-nographic", "-nodefaults"]
         command += ["-no-reboot", "-kernel", self._kernel, "-initrd", f"{base}.cpio"]
         command += ["-serial", f"file:{base}.console", "-serial", f"file:{base}.answers"]
-        # The kernel ends with the first process, and the emulator with the kernel.
+        # panic=-1 reboots when the first process ends, and -no-reboot then ends the emulator.
         command += ["-append", "console=ttyS0 quiet panic=-1"]
         must(command, limit=LIMIT)
         with open(f"{base}.answers", encoding="ascii", errors="replace") as file:

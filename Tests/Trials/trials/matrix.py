@@ -1,5 +1,6 @@
-"""Checks leaktrace on several distributions, each in a root directory of its own, and writes docs/engineering/tables/platforms.md. Ends
-with 1 if a check fails that is not known to (Tests/Trials/platforms.json), with 2 if a root could not be made."""
+"""Checks leaktrace on several distributions, each in its own root directory, and writes
+docs/engineering/tables/platforms.md. Tests/Trials/platforms.json has the known failures. Ends with 1 if another check
+fails, and with 2 if a root could not be made."""
 
 import argparse
 import contextlib
@@ -36,17 +37,17 @@ def say(text):
 
 def parse():
     parser = argparse.ArgumentParser(prog="scripts/matrix", description=__doc__)
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"these alone, of {', '.join(SUITES)}")
-    parser.add_argument("--quick", action="store_true", help=f"{' and '.join(QUICK)} alone; writes no document")
-    parser.add_argument("--check", action="append", choices=CHECKS, help="this check alone; writes no document")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"only these, of {', '.join(SUITES)}")
+    parser.add_argument("--quick", action="store_true", help=f"only {' and '.join(QUICK)}; writes no document")
+    parser.add_argument("--check", action="append", choices=CHECKS, help="only this check; writes no document")
     parser.add_argument(
-        "--resume", action="store_true", help="keep the results of suites that this build was checked on"
+        "--resume", action="store_true", help="skip suites that an earlier run checked with the same build"
     )
     parser.add_argument(
         "--roots",
         default=os.path.join(ROOT, ".build", "roots"),
         metavar="DIR",
-        help="where the roots are, or are made (default: .build/roots)",
+        help="the directory of the roots, which are made if necessary (default: .build/roots)",
     )
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--directory", help=argparse.SUPPRESS)
@@ -56,10 +57,11 @@ def parse():
 
 
 def check_inside(options):
-    """Runs in a mount namespace of its own. Writes the outcome of each check to the file `options.inside`."""
+    """Runs the checks of one suite. The caller has made a mount namespace for this process. Writes the outcomes to the
+    file `options.inside`."""
     suite = options.suites[0]
     products = os.path.abspath(options.products)
-    # Programs and traces have the same paths inside and outside.
+    # Programs and traces have the same paths inside and outside of the root.
     shared, scratch = os.path.join(options.directory, "shared"), os.path.join(options.directory, "scratch")
     os.makedirs(shared)
     os.makedirs(scratch)
@@ -88,7 +90,7 @@ def check_inside(options):
 
 
 def shared_directories(products, shared):
-    """Directories of this machine that the programs of a root use."""
+    """Returns the directories of this machine that programs in a root need."""
     swift = os.path.dirname(os.path.dirname(TOOLCHAIN))
     programs = os.path.join(ROOT, "Tests", "Programs")
     corpus = os.path.join(ROOT, "Tests", "Corpus")
@@ -96,7 +98,7 @@ def shared_directories(products, shared):
 
 
 def check(suite, options):
-    """The outcome of each check in one root. Raises NoRoot."""
+    """Runs the checks in one root. Returns their outcomes. Raises NoRoot if the root cannot be made or entered."""
     make(suite, options.roots, mirror())
     with tempfile.TemporaryDirectory(prefix=f"{suite}-", dir=options.cache) as directory:
         os.chmod(directory, 0o755)
@@ -122,7 +124,7 @@ def check(suite, options):
 
 
 def judge(suite, name, outcome, reasons):
-    """A failed check is known to fail if each of its complaints is."""
+    """Marks a failed check as known if all its complaints are known."""
     if outcome["state"] != FAILED:
         return
     found = []
@@ -168,7 +170,7 @@ def main():
 
 
 class KeptResults:
-    """The outcomes of suites that were checked whole, for a later run with the same build. In a file beside the roots."""
+    """Stores the outcomes of suites with all checks in a file beside the roots, for later runs with the same build."""
 
     def __init__(self, options):
         self._path = os.path.join(options.roots, "results.json")
@@ -196,7 +198,7 @@ class KeptResults:
 
 
 def check_all(suites, options, reason, reasons, results):
-    """Fills in the results of each root. Returns whether a check failed that is not known to."""
+    """Fills in the results of each root. Returns whether a check failed that is not known to fail."""
     failed = False
     kept = KeptResults(options)
     for suite in suites:

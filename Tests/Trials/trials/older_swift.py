@@ -1,5 +1,5 @@
-"""Builds the command and the recorder in a root of Debian 13 by its own Swift, which is 6.0, and has them find the leaks of
-a program. Ends with 1 if that fails, with 2 if the root cannot be made."""
+"""Builds the command and the recorder in a root of Debian 13, with its own Swift 6.0. Checks that they find the leaks
+of a program. Ends with 1 if that fails, and with 2 if the root cannot be made."""
 
 import argparse
 import glob
@@ -19,7 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 SUITE = "trixie"
 # The packages of scripts/setup for a build, and a C++ compiler and git for the package manager.
 PACKAGES = ("libdw-dev", "libelf-dev", "libzstd-dev", "zlib1g-dev", "libsqlite3-dev", "libunwind-dev", "g++", "git")
-# Debian's swift finds its own libraries by this variable alone.
+# Debian's swift finds its own libraries only with LD_LIBRARY_PATH.
 LIBRARIES = "/usr/libexec/swift/lib/swift"
 VARIABLES = {
     "LD_LIBRARY_PATH": f"{LIBRARIES}/linux:{LIBRARIES}/host",
@@ -35,7 +35,7 @@ def say(text):
 
 
 def copy_sources(root):
-    """This commit, and the packages that it depends on, which the root's package manager takes from the copies."""
+    """Copies this commit and the packages that it depends on. The root's package manager uses these copies."""
     os.makedirs(root.path + SOURCE)
     archive = subprocess.run(["git", "-C", ROOT, "archive", "HEAD"], capture_output=True, check=True)
     must(["tar", "-x", "-C", root.path + SOURCE], standard_input=archive.stdout)
@@ -59,7 +59,7 @@ def inside(root, words, limit=600):
 
 
 def check(root):
-    """Builds and records in a root. Raises FailedCommand."""
+    """Builds and records in a root. Raises FailedCommand if a step fails."""
     shutil.copy("/etc/resolv.conf", f"{root.path}/etc/resolv.conf")
     say("installing packages")
     must(root.command(["apt-get", "-q", "update"], "/", VARIABLES), limit=600)
@@ -84,10 +84,10 @@ def check(root):
 
 
 def main():
-    """Checks this commit, without changes that are not committed."""
+    """Checks the current commit. Uncommitted changes are not part of it."""
     parser = argparse.ArgumentParser(prog="scripts/check-older-swift", description=__doc__)
     parser.add_argument(
-        "--roots", default=os.path.join(ROOT, ".build", "roots"), metavar="DIR", help="where the roots are"
+        "--roots", default=os.path.join(ROOT, ".build", "roots"), metavar="DIR", help="the directory of the roots"
     )
     options = parser.parse_args()
     if "LEAKTRACE_INSIDE" not in os.environ:

@@ -1,4 +1,4 @@
-"""Swift packages of others: cloned at a version and built with their tests."""
+"""Clones public Swift packages at a version, and builds them with their tests."""
 
 import dataclasses
 import glob
@@ -8,13 +8,13 @@ import subprocess
 
 from .processes import FailedCommand, must, run
 
-# What a package may take to be cloned, and to be built with its tests by one job of the lowest priority.
+# Time limits for one package. A build with one job at the lowest priority is slow.
 CLONE_SECONDS, BUILD_SECONDS = 600, 7200
 
 
 @dataclasses.dataclass
 class Package:
-    """A version of a package, and where it is kept."""
+    """One version of a package. Its clone is in `cache`."""
 
     url: str
     version: str
@@ -30,7 +30,7 @@ class Package:
         return os.path.join(self.cache, "packages", f"{self.name}-{self.version}")
 
     def prepare(self, jobs):
-        """Clones and builds what is missing, with the priority of what runs when nothing else wants to."""
+        """Clones the package if necessary, and builds it."""
         if not os.path.isdir(self.directory):
             unfinished = f"{self.directory}.cloning-{os.getpid()}"
             shutil.rmtree(unfinished, ignore_errors=True)
@@ -43,7 +43,7 @@ class Package:
         build(self.directory, jobs, ("--build-tests", *self.flags))
 
     def test_bundle(self):
-        """The executable with all tests of the package."""
+        """Returns the path of the executable with all tests."""
         found = [
             path for path in sorted(glob.glob(f"{self.directory}/.build/debug/*.xctest")) if os.access(path, os.X_OK)
         ]
@@ -53,7 +53,7 @@ class Package:
 
 
 def build(directory, jobs, flags=()):
-    """`swift build`, at the lowest priority."""
+    """Runs `swift build` at the lowest priority. Raises FailedCommand if it fails."""
     command = ["nice", "-n", "19", "swift", "build", "--package-path", directory, "--jobs", str(jobs), *flags]
     outcome = run(command, limit=BUILD_SECONDS)
     if outcome.status != 0:
@@ -61,6 +61,7 @@ def build(directory, jobs, flags=()):
 
 
 def product(directory, name, flags=()):
+    """Returns the path of a product."""
     path = subprocess.run(
         ["swift", "build", "--package-path", directory, "--show-bin-path", *flags],
         check=True,

@@ -1,4 +1,4 @@
-"""The checks of one platform. Each returns its complaints; an empty list means that it passed."""
+"""The checks of one platform. Each returns its complaints; an empty list means success."""
 
 import contextlib
 import csv
@@ -23,44 +23,44 @@ from .survival import SHORT, Runner, judge, known
 
 PATIENCE = 60
 TOOLCHAIN = os.path.dirname(os.path.realpath(shutil.which("swift") or "/usr/bin/swift"))
-# By the version of glibc that has them.
+# Declarations that older versions of glibc lack, by the first version that has them.
 LATER_LIBC = {(2, 32): "char __libc_single_threaded;", (2, 36): "unsigned arc4random(void) { return 4; }"}
-# The allocations of Tests/Programs/platform.c: requested bytes, and blocks that are live while it waits.
+# The live blocks of Tests/Programs/platform.c while it waits: number by requested bytes.
 BLOCKS = {3001: 100, 5003: 200, 1733: 20, 3000017: 4}
 # glibc gives up to 24 bytes more.
 ROUNDING = 1.02
-# As Tests/Programs/platform.swift leaks: verdict, type, instances.
+# The leaks of Tests/Programs/platform.swift: instances by verdict and type.
 FINDINGS = {("retainCycle", "Visit"): 20, ("lost", "Order"): 20, ("suspended", "Task"): 3}
-# Features of the kernel that Tests/Programs/hides-calls.c hides.
+# Features of the kernel that Tests/Programs/hides-calls.c can hide.
 FEATURES = ("restartable-sequences", "guard-pages", "page-scan", "clone3", "close-range")
 ALLOCATORS = {"jemalloc": "libjemalloc.so.*", "tcmalloc": "libtcmalloc_minimal.so.*", "mimalloc": "libmimalloc.so.*"}
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 
 
 class NotHere(Exception):
-    """The platform does not have what a check needs. The text says what."""
+    """The platform lacks something that a check needs. The text names it."""
 
 
 @dataclasses.dataclass
 class Site:
-    """Where the checks of one platform work."""
+    """The root, directories and commands for the checks of one platform."""
 
     root: Root
-    directory: str  # at the same path inside and outside of the root
-    products: str  # the same
+    directory: str  # has the same path inside and outside of the root
+    products: str  # has the same path inside and outside of the root
     leaktrace: Leaktrace
-    # By title: a header and rows, which the report shows as they are.
+    # Tables for the page, by title. The first row is the header.
     tables: dict[str, list[list[str]]] = dataclasses.field(default_factory=dict)
-    kernel: Callable[[], str] = str  # the path of the distribution's kernel
-    kernel_version: str = ""  # of the kernel that was booted
-    cache: str = ""  # where results of this machine's own programs are kept between the platforms
+    kernel: Callable[[], str] = str  # returns the path of the distribution's kernel
+    kernel_version: str = ""  # version of the booted kernel
+    cache: str = ""  # directory with results of this machine's programs, which all platforms share
 
     @property
     def library(self):
         return os.path.join(self.products, "libleaktrace.so")
 
     def recorded(self, program, trace, variables=None, preload=()):
-        """The command line of a program in the root, recorded by the preloaded library."""
+        """Returns the command line that runs a program in the root with the preloaded recorder."""
         settings = {
             "LD_PRELOAD": ":".join([self.library, *preload]),
             "LEAKTRACE_OUTPUT": trace,
@@ -70,14 +70,14 @@ class Site:
         return self.root.command(program, self.directory, settings)
 
     def analysis(self, trace, in_root=True):
-        """The report on a trace. The binaries are looked for in the root, or where the trace says."""
+        """Analyses a trace. `in_root`: searches for binaries in the root, not at the trace's paths."""
         analysis = self.leaktrace.analyze(trace, options=["--sysroot", self.root.path] if in_root else [])
         if analysis.report is None:
             raise FailedCommand(analysis.reason)
         return analysis
 
     def command(self, *arguments, limit=PATIENCE):
-        """Runs the command, and fails unless it succeeds."""
+        """Runs leaktrace. Returns its output. Raises FailedCommand if it fails."""
         outcome = run([self.leaktrace.command, *arguments], limit=limit)
         if outcome.status not in DONE:
             ended = "did not end in time" if outcome.timed_out else f"ended with {outcome.status}"
@@ -86,7 +86,7 @@ class Site:
 
 
 class Standing:
-    """A program of the root that stands still once it is ready, as platform.c and platform.swift do."""
+    """A program in the root that waits when it is ready, such as platform.c and platform.swift."""
 
     def __init__(self, command):
         self._command = command
@@ -103,11 +103,12 @@ class Standing:
         assert self._child.stdin and self._child.stdout
         self._input, self._output = self._child.stdin, self._child.stdout
         self._expect("ready")
+        # `chroot` and `env` exec the program, so it has the child's process ID.
         self.process = self._child.pid
         return self
 
     def _expect(self, word):
-        """Reads the line that says so. `chroot` and `env` become the program, so its number is the child's."""
+        """Reads lines until one begins with the word. Raises FailedCommand at the end of the output."""
         said = []
         while line := self._output.readline().decode(errors="replace"):
             if line.startswith(word):
@@ -124,7 +125,7 @@ class Standing:
         self._input.flush()
 
     def end(self):
-        """Lets the program end by itself. Returns its status."""
+        """Lets the program end. Returns its status."""
         self._step()
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self._child.wait(PATIENCE)
@@ -142,18 +143,19 @@ class Standing:
 
 
 def build_c(site, source="platform.c"):
-    """Compiled in the root, with the root's compiler."""
+    """Compiles a C program in the root, with the root's compiler. Returns its path."""
     product = os.path.join(site.directory, "c", os.path.splitext(source)[0])
     if not os.path.exists(product):
         os.makedirs(os.path.dirname(product), exist_ok=True)
-        # Without libdl, which glibc before 2.34 keeps apart: most C programs do not load it.
+        # Without libdl, since most C programs do not load it. Before 2.34, it is not part of glibc's libc.so.
         command = ["gcc", "-O1", "-g", "-fno-builtin", os.path.join(PROGRAMS, source), "-lpthread"]
         must(site.root.command([*command, "-o", product]))
     return product
 
 
 def build_swift(site):
-    """Compiled by this machine's toolchain with the runtime inside, and linked with the root's C library."""
+    """Compiles platform.swift with this machine's toolchain. Links it with Swift's static runtime and the root's C
+    library. Returns its path."""
     product = os.path.join(site.directory, "swift", "platform")
     if os.path.exists(product):
         return product
@@ -163,7 +165,7 @@ def build_swift(site):
     flags = ["-O", "-g", "-static-stdlib", "-parse-as-library"]
     must([os.path.join(TOOLCHAIN, "swiftc"), *flags, source, "-c", "-o", object_file], limit=600)
     runtime = os.path.join(os.path.dirname(TOOLCHAIN), "lib", "swift_static", "linux")
-    # What swiftc itself hands to the linker for this program.
+    # The libraries that swiftc passes to the linker for this program.
     libraries = [f"-l{name}" for name in ("swiftCore", "swift_Concurrency", "swift_StringProcessing")]
     libraries += [f"-l{name}" for name in ("swift_RegexParser", "swiftGlibc", "dispatch", "BlocksRuntime")]
     libraries += ["-lm", "-lpthread", "-lutil", "-ldl"]
@@ -179,7 +181,7 @@ def build_swift(site):
 
 
 def _older_libc(site, directory):
-    """A source file with what the C++ library takes from later C libraries than the root's own."""
+    """Writes a source file with the declarations that the C++ library needs and the root's glibc lacks."""
     path = os.path.join(directory, "older-libc.c")
     version = tuple(map(int, site.root.libc_version().split(".")))
     lines = [text for since, text in LATER_LIBC.items() if version < since]
@@ -189,7 +191,7 @@ def _older_libc(site, directory):
 
 
 def build_swift_there(site):
-    """Compiled by the root's own Swift."""
+    """Compiles platform.swift with the root's own Swift. Returns its path."""
     if not site.root.has("/usr/bin/swiftc"):
         raise NotHere("the distribution has no Swift")
     product = os.path.join(site.directory, "own-swift", "platform")
@@ -205,7 +207,7 @@ def build_swift_there(site):
 
 
 def live_blocks(site, trace):
-    """Sizes and numbers of the live blocks of the last image."""
+    """Returns sizes and numbers of the live blocks in the last image."""
     asked = ["/bin/sh", "-c", 'exec "$@" 2>/dev/null', "sh", site.leaktrace.command, "query", trace, "--format", "csv"]
     outcome = run([*asked, "SELECT size, count(*) FROM blocks GROUP BY size"], limit=PATIENCE)
     if outcome.status not in DONE:
@@ -225,7 +227,7 @@ def complaints_on_blocks(site, trace, expected=None, rounding=1.0):
 
 def complaints_on_findings(analysis, factor=1, with_places=False, with_names=True):
     if analysis.reason:
-        return []  # complaints_on_image has told why
+        return []  # complaints_on_image reports the reason
     counts: dict[tuple[str, str], int] = {}
     complaints: list[str] = []
     for finding in analysis.findings:
@@ -257,7 +259,7 @@ def _ran(command, limit=PATIENCE):
 
 
 def c_recorded(site):
-    """Every block of a C program with threads, and the ones that it loses."""
+    """Checks all live blocks and the lost blocks of a C program with threads."""
     trace = os.path.join(site.directory, "c.trace")
     complaints = _ran(site.recorded([build_c(site), "end"], trace))
     analysis = site.analysis(trace)
@@ -307,7 +309,7 @@ def inspected(site, program=build_swift, name="inspected"):
 
 
 def joined(site, program, name):
-    """The trace of a program that is attached to while it leaks, and complaints on its end."""
+    """Attaches to a program while it leaks. Returns the trace, and complaints about the program's end."""
     trace = os.path.join(site.directory, f"{name}.trace")
     with Standing(site.root.command([program, "wait"], site.directory)) as standing:
         process = str(standing.process)
@@ -319,7 +321,7 @@ def joined(site, program, name):
 
 
 def attached(site, program=build_swift, name="attached"):
-    """Joined from outside: what leaked before, and what leaks while it is recorded."""
+    """Checks that `attach` finds earlier leaks and those during the recording."""
     trace, complaints = joined(site, program(site), name)
     analysis = site.analysis(trace)
     return complaints + complaints_on_image(analysis.report) + complaints_on_findings(analysis, factor=2)
@@ -333,7 +335,7 @@ def c_attached(site):
 
 
 def core_file(site, program=build_swift, name="core"):
-    """By this machine's gdb, and by the root's where there is one. Both see paths as they are outside of the root."""
+    """Inspects core files by this machine's gdb and by the root's gdb. Both see the paths outside of the root."""
     libraries = site.root.path + LIBRARIES
     loader = [os.path.join(libraries, "ld-linux-x86-64.so.2"), "--library-path", libraries]
     debuggers = {name: ["gdb"], f"{name}-of-root": [*loader, os.path.join(site.root.path, "usr/bin/gdb")]}
@@ -357,14 +359,14 @@ def _runs(command):
 
 
 def allocator_blocks(site, library=None):
-    """The reader of an allocator's metadata lists the live blocks of a program that knows them, and no freed ones."""
+    """Checks that the allocator's metadata lists a program's live blocks, and no freed ones."""
     command = [os.path.join(ROOT, "scripts", "check-allocators"), "--root", site.root.path, "--work", site.directory]
     outcome = run([*command, *(["--library", os.path.basename(library)] if library else []), "1", "2"], limit=PATIENCE)
     return [] if outcome.status == 0 else [outcome.output.strip()[-300:]]
 
 
 def allocator(site, name):
-    """The C program with another allocator: recorded, and its Swift twin in light recordings and inspected."""
+    """Checks programs with another allocator: the C program recorded, and the Swift program light and inspected."""
     found = glob.glob(site.root.path + os.path.join(LIBRARIES, ALLOCATORS[name]))
     if not found:
         raise NotHere(f"the root has no {name}")
@@ -402,7 +404,7 @@ def allocator(site, name):
 
 
 def command_inside(site):
-    """The command itself in the root, with this machine's Swift runtime."""
+    """Runs the command in the root, with this machine's Swift runtime."""
     variables = {"LD_LIBRARY_PATH": os.path.join(os.path.dirname(TOOLCHAIN), "lib", "swift", "linux")}
     trace = os.path.join(site.directory, "inside.trace")
     leaktrace = site.leaktrace.command
@@ -415,16 +417,16 @@ def command_inside(site):
 
 
 class RootBuilder(Builder):
-    """Builds situations with the root's own compiler. Its commands run in the root."""
+    """Builds situations in the root, with the root's compiler."""
 
     def _c_compiler(self):
         return "gcc"
 
 
 class RootRunner(Runner):
-    """Runs situations in a root, behind the preloaded library."""
+    """Runs situations in a root, with the preloaded recorder."""
 
-    # `chroot` leaves the working directory, where each situation looks for its files.
+    # `chroot` changes the working directory, so `env -C` restores it. Situations search for their files there.
     ENTER = 'root=$0; exec chroot "$root" /usr/bin/env -C "$PWD" "$@"'
 
     def __init__(self, site, scratch):
@@ -440,7 +442,7 @@ class RootRunner(Runner):
 
 
 def survival(site):
-    """The short form of scripts/survival."""
+    """Runs the short form of scripts/survival."""
 
     def inside(command, **options):
         return must(site.root.command(command), **options)
@@ -459,7 +461,7 @@ def survival(site):
 
 
 def own_swift(site):
-    """A program that the distribution's own Swift compiled, recorded, light, inspected and attached to."""
+    """Checks a program of the distribution's own Swift: recorded, light, inspected and attached to."""
     parts = {"recorded": swift_recorded, "light": light, "inspected": inspected, "attached": attached}
     complaints = []
     for name, part in parts.items():
@@ -468,12 +470,12 @@ def own_swift(site):
 
 
 def older_kernel(site):
-    """Recorded, light and attached to where the kernel seems to lack a feature."""
+    """Checks complete and light recordings while the kernel seems to lack a feature."""
     hider, complaints = build_c(site, "hides-calls.c"), []
     for feature in FEATURES:
 
         def hide(command, feature=feature):
-            # Behind `chroot ROOT`, so that the filter is there before the program and its recorder begin.
+            # After `chroot ROOT`, so that the filter is active before the program and its recorder start.
             return [*command[:2], hider, feature, *command[2:]]
 
         try:
@@ -491,7 +493,7 @@ def older_kernel(site):
 
 
 def own_kernel(site):
-    """Recorded under the distribution's own kernel, on a processor with protection keys."""
+    """Records programs under the distribution's own kernel, on a processor with protection keys."""
     if not machine.is_here():
         raise NotHere("this machine has no qemu-system-x86")
     counted, unreadable = build_c(site), build_c(site, "unreadable-pages.c")
@@ -523,14 +525,14 @@ def own_kernel(site):
         elif "unknown to this processor" in output:
             found.append("the emulated processor has no protection keys")
         elif name != "guard":
-            # The only pointer to it is behind the key.
+            # The protected pages have the only pointer to the block.
             found += [f"lost: {each.place}" for each in analysis.findings if each.verdict == "lost"]
         complaints += [f"{name}: {text}" for text in found]
     return complaints
 
 
 def with_servers(site):
-    """Servers and tools of the distribution, if the root has them."""
+    """Checks servers and tools of the distribution, if the root has enough of them."""
     complaints = servers(site)
     rows = next(iter(site.tables.values()))[1:]
     if 2 * sum(row[1] == "not installed" for row in rows) > len(rows):
@@ -540,7 +542,7 @@ def with_servers(site):
 
 
 def own_corpus(site):
-    """Every program of the corpus with the distribution's own Swift."""
+    """Compares all programs of the corpus, compiled by the distribution's own Swift and by this machine's."""
     if not site.root.has("/usr/bin/swiftc"):
         raise NotHere("the distribution has no Swift")
     return differences(site)

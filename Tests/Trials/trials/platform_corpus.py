@@ -1,4 +1,4 @@
-"""The corpus with another distribution's Swift: compiled and run in its root, and set beside this machine's."""
+"""Runs the corpus in a root with another distribution's Swift, and compares the findings with this machine's."""
 
 import collections
 import concurrent.futures
@@ -13,23 +13,23 @@ from .processes import FailedCommand, must, run
 
 JOBS = 2
 SECONDS = 300
-# Runs of a program that crashes in one of two.
+# Maximum number of runs of a program that crashes by chance.
 ATTEMPTS = 20
-# The packages that the corpus's package needs, with those that they need.
+# The packages that the corpus's package needs, directly and indirectly.
 PACKAGES = ("swift-nio", "swift-async-algorithms", "swift-atomics", "swift-collections", "swift-system")
 RUNTIME = "/usr/libexec/swift/lib/swift"
 STATIC_RUNTIME = "/usr/libexec/swift/lib/swift_static"
 TABLE = "Corpus with the distribution's own Swift"
-# Swift 6.0's libswiftObservation.so refers to a function that no library has (swift::threading::fatal).
+# Swift 6.0's libswiftObservation.so refers to swift::threading::fatal, which no library has.
 LINK = ("-Xlinker", "--allow-shlib-undefined")
 
 
 class NotAccepted(Exception):
-    """The root's Swift cannot compile a program. The text says why."""
+    """The root's Swift cannot compile a program. The text has the reason."""
 
 
 def build_there(site, executable, variant):
-    """The path of an executable, compiled by the root's Swift. Raises NotAccepted."""
+    """Compiles an executable with the root's Swift. Returns its path. Raises NotAccepted."""
     if "static" in variant and not site.root.has(STATIC_RUNTIME):
         raise NotAccepted("the distribution has no static libraries of Swift")
     if executable == corpus.PACKAGE:
@@ -43,7 +43,7 @@ def build_there(site, executable, variant):
     try:
         must(site.root.command(command, os.path.dirname(product)), limit=1800)
     except FailedCommand as failure:
-        # The static libraries of Swift need others, such as libxml2, which a root of few packages lacks.
+        # Swift's static libraries need other libraries, such as libxml2, which the root may lack.
         missing = missing_library(str(failure))
         if "static" in variant and missing:
             raise NotAccepted(f"the static libraries need {missing}, which the root lacks") from failure
@@ -52,13 +52,13 @@ def build_there(site, executable, variant):
 
 
 def missing_library(text):
-    """The library that a linker did not find, by its words. None if they name none."""
+    """Returns the missing library that a linker's message names, or None."""
     found = re.search(r"(?:cannot find|unable to find library) -l([\w+-]+)", text)
     return f"lib{found[1]}" if found else None
 
 
 def _build_package_there(site, variant):
-    """The corpus's package, with this machine's checkouts of the packages that it needs: a root has none, and no git."""
+    """Compiles the corpus's package with this machine's checkouts of packages, since the root has no git."""
     directory = os.path.join(site.directory, "package")
     sources = os.path.join(directory, "Sources", corpus.PACKAGE)
     checkouts = os.path.join(directory, "Packages")
@@ -106,16 +106,16 @@ def _tools_version(manifest):
 
 
 def _numbers(text):
-    """The first version in a text, without its third number."""
+    """Returns the first two numbers of the first version in a text."""
     found = re.search(r"(\d+)\.(\d+)", text)
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 def shape(analysis, program):
-    """The findings of a run as verdicts, the program's own types on their paths, and counts.
+    """Returns the findings of a run as texts: counts, verdicts, and the program's own types on the paths.
 
-    Types and closures of libraries are left out: each version of Foundation has others, and a stripped library has no
-    names for its closures.
+    It leaves out types and closures of libraries. Versions of Foundation differ in types, and stripped libraries have
+    no names of closures.
     """
     if analysis.reason:
         return [f"no findings: {analysis.reason}"]
@@ -129,7 +129,7 @@ def shape(analysis, program):
 
 
 def compare(site, case, there, here, directory):
-    """What differs between the two versions, or None."""
+    """Returns a sentence about the differences between the two versions, or None."""
     name = f"{case.executable}-{case.variant}-{case.name}-{case.mode}".replace("/", "-")
     results = []
     for which, command in (
@@ -166,8 +166,8 @@ def compare(site, case, there, here, directory):
 
 
 def _again(site, command, trace, outcome):
-    """A program that uses a freed object on purpose may crash by chance, with leaktrace and without. It is recorded
-    until it does not, if it crashes without, too."""
+    """Repeats a recording that crashed, if the program also crashes without leaktrace. Programs that use a freed object
+    on purpose crash by chance. Returns the last outcome."""
     untraced = (run(site.root.command(command, site.directory), limit=SECONDS) for _ in range(ATTEMPTS))
     if all(each.status != outcome.status for each in untraced):
         return outcome
@@ -182,8 +182,8 @@ def _again(site, command, trace, outcome):
 
 
 def differences(site, variants=tuple(corpus.VARIANTS)):
-    """A sentence for each program whose findings differ from those with this machine's Swift. Adds a table of what was
-    compared to the site's."""
+    """Returns a sentence for each program whose findings differ from those with this machine's Swift. Adds a table with
+    the numbers of programs to the site."""
     directory = os.path.join(site.directory, "corpus-traces")
     os.makedirs(directory)
     complaints = []

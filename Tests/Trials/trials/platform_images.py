@@ -1,12 +1,12 @@
-"""Whether a recording and its image are whole."""
+"""Checks whether a recording and its image are complete."""
 
-# Counts that are no fault: blocks of before a recording that began late, the runtime's own objects, and stacks that end
-# where code has no rules for unwinding.
+# Counts that are not faults: blocks from before the recording, objects of the runtime, and stacks that end in code
+# without unwind information.
 ORDINARY = ("inheritedFrees", "unknownObjects", "stackIncomplete")
 
 
 def complaints_on_image(report):
-    """What is wrong with the image and the events before it."""
+    """Returns complaints about the image and the events before it."""
     snapshot = report.get("snapshot")
     if not snapshot:
         return [f"no image: {report.get('findingsUnavailable')}"]

@@ -1,4 +1,4 @@
-"""The checks of all platforms as docs/engineering/tables/platforms.md."""
+"""Writes the results of all platforms to docs/engineering/tables/platforms.md."""
 
 import datetime
 
@@ -8,7 +8,7 @@ NAMES = {"bullseye": "Debian 11", "bookworm": "Debian 12", "trixie": "Debian 13"
 
 
 def _cell(outcome, notes):
-    """The text of a cell. `notes` collects the explanations, which the cell names by number."""
+    """Returns the text of a cell. Adds explanations to `notes`; the cell has their numbers."""
     if outcome is None:
         return "not run"
     state = outcome["state"]
@@ -34,7 +34,7 @@ def _plain(text):
 
 
 def tables(results, checks, today=None):
-    """The lines of the page: the date, the table, the explanations, and the tables of single checks."""
+    """Returns the lines of the page: the date, the table, the explanations, and the tables of single checks."""
     notes: list[str] = []
     rows: list[list[str]] = []
     rows.append(["glibc", *(each["glibc"] for each in results.values())])

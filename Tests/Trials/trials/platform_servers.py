@@ -1,4 +1,4 @@
-"""Servers and tools with threads: recorded under requests, imaged, inspected and attached to, in a root."""
+"""Records, inspects and attaches to servers and tools with threads, in a root."""
 
 import contextlib
 import dataclasses
@@ -15,7 +15,7 @@ from .processes import FailedCommand, environment, kill_session, must, run
 PATIENCE = 60
 REQUESTS = 300
 HTTP = b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n"
-# A question for the address of a.test, with its length in front as TCP has it.
+# A query for the address of a.test. Over TCP, its length comes first.
 DNS = b"\x00\x18" + b"\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00" + b"\x01a\x04test\x00\x00\x01\x00\x01"
 PYTHON = """import http.server
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -81,7 +81,7 @@ action(type="omfile" file="DIR/messages" queue.type="LinkedList" queue.workerThr
 
 @dataclasses.dataclass(frozen=True)
 class Server:
-    """A server of Debian's. PORT and DIR in its texts stand for its port and its directory."""
+    """A server from Debian. PORT and DIR in its texts are placeholders for its port and its directory."""
 
     name: str
     package: str
@@ -90,7 +90,7 @@ class Server:
     answer: bytes
     files: dict = dataclasses.field(default_factory=dict)
     prepare: tuple = ()
-    statuses: tuple = (0,)  # each is an ordinary end after SIGTERM
+    statuses: tuple = (0,)  # usual statuses after SIGTERM
 
 
 SERVERS = (
@@ -180,7 +180,7 @@ SERVERS = (
         {"conf": RSYSLOG},
     ),
 )
-# Tools that end by themselves: a package, and a command whose output must be the same.
+# Tools that end by themselves: name, package, and a command whose output must not change.
 TOOLS = (
     ("xz, 4 threads", "xz-utils", "xz -T4 -1 -c --block-size=100KiB /usr/bin/python3* | sha256sum"),
     ("zstd, 4 threads", "zstd", "zstd -T4 -q -c /usr/bin/gdb | sha256sum"),
@@ -189,7 +189,7 @@ TOOLS = (
 
 
 class RunningServer:
-    """A server in the root, from when it answers to its end."""
+    """A server in the root. A `with` block starts when it answers, and kills it at the end."""
 
     def __init__(self, site, server, variables=None, name="plain"):
         self._site, self._server, self._variables = site, server, variables
@@ -251,7 +251,7 @@ class RunningServer:
             return False
 
     def ask(self):
-        """The number of requests that failed."""
+        """Sends requests. Returns the number of failures."""
         return sum(not self._answers() for _ in range(REQUESTS))
 
     @property
@@ -259,7 +259,7 @@ class RunningServer:
         return len(os.listdir(f"/proc/{self.process}/task"))
 
     def end(self):
-        """The status after SIGTERM."""
+        """Ends the server with SIGTERM. Returns its status."""
         self._child.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self._child.wait(PATIENCE)
@@ -273,7 +273,7 @@ class RunningServer:
 
 
 def _images(site, traces):
-    """Complaints on the traces' last images."""
+    """Returns complaints about the last image of each trace."""
     return [text for trace in traces for text in complaints_on_image(site.analysis(trace).report)]
 
 
@@ -292,7 +292,8 @@ def _recorded(site, server, options, name):
 
 
 def _looked_at(site, server):
-    """Inspected, attached to, imaged and detached from, under requests. Returns complaints, and the threads seen."""
+    """Inspects a server under load, attaches, takes an image and detaches. Returns complaints, and the number of
+    threads."""
     trace = os.path.join(site.directory, "servers", f"{server.package}-attached.trace")
     with RunningServer(site, server, name="plain") as running:
         failed, threads = running.ask(), running.threads
@@ -309,7 +310,7 @@ def _looked_at(site, server):
     complaints = [f"{failed} requests failed"] if failed else []
     if status not in server.statuses:
         complaints.append(f"ended with {status}")
-    # Inspections are for Swift: these programs have no object.
+    # `inspect` needs Swift objects, which these programs lack.
     is_refused = any(text in inspected.output for text in ("no Swift object", "nor Swift objects"))
     if inspected.status not in (0, 4) and not is_refused:
         complaints.append(f"inspect ended with {inspected.status}: {inspected.output.strip()[-200:]}")
@@ -317,7 +318,7 @@ def _looked_at(site, server):
 
 
 def _tool(site, text):
-    """A tool that ends by itself, recorded: its output, and an image at its end."""
+    """Records a tool that ends by itself. Returns complaints about its output and its image."""
     pattern = os.path.join(site.directory, "servers", "tool-%n.%p.trace")
     name = text.split()[0]
     plain = must(site.root.command(["sh", "-c", text]))
@@ -330,7 +331,7 @@ def _tool(site, text):
 
 
 def servers(site):
-    """A row for each server and tool."""
+    """Checks all servers and tools, and adds a table to the site. Returns complaints."""
     os.makedirs(os.path.join(site.directory, "servers"), exist_ok=True)
     rows = [["program", "version", "threads", "recorded", "light", "inspected, attached"]]
     complaints: list[str] = []

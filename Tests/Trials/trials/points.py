@@ -1,4 +1,4 @@
-"""Fits the points of the rules about suspicions on recorded programs, one step after the other."""
+"""Fits the points of the rules about suspicions to recorded programs, in steps."""
 
 import concurrent.futures
 import dataclasses
@@ -7,14 +7,14 @@ import subprocess
 
 from .processes import FailedCommand
 
-# The goals are at most 1 accused run in 100 and 3 missed ones. The programs of the corpus have the verdicts that their
-# authors wanted.
+# The goals are at most 1 accused and 3 missed runs in 100, so an accused run costs 3 times as much. Verdicts about the
+# corpus are right already, so a change there costs most.
 COSTS = {"accused": 3, "missed": 1, "corpus": 5}
 
 
 @dataclasses.dataclass(frozen=True)
 class Recording:
-    """A recorded program, and the suspicions that are right about it."""
+    """A recorded program, and the types that its suspicions must name."""
 
     trace: str
     is_held_back: bool
@@ -25,15 +25,15 @@ class Recording:
 
 @dataclasses.dataclass
 class Judgement:
-    """The suspicions that the tool lists in each recording, with the rules as they are and with other points."""
+    """Titles of the listed suspicions of each recording."""
 
-    usual: dict[str, tuple[str, ...]]
-    moved: dict[tuple[str, str], dict[str, tuple[str, ...]]]
+    usual: dict[str, tuple[str, ...]]  # with the current points, by trace
+    moved: dict[tuple[str, str], dict[str, tuple[str, ...]]]  # by changed point and its value, then by trace
 
 
 def judge(tool, settings, traces, jobs, mode="--points"):
-    """Has the tool judge all traces, with each of the points moved unless `mode` is `--listed`. `settings`: points that
-    differ from the rules'."""
+    """Lets the tool judge all traces. It also tries other values of each point, unless `mode` is `--listed`.
+    `settings`: points that differ from the rules."""
     arguments = [tool, mode, *(f"{name}={value}" for name, value in settings.items())]
     parts = [part for start in range(jobs * 8) if (part := traces[start :: jobs * 8])]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -57,7 +57,7 @@ def _output(command):
 
 
 def cost(recording, titles, wanted):
-    """What the suspicions of a recording cost. `wanted`: those of the rules as they were, for the corpus."""
+    """Returns the cost of a recording's suspicions. `wanted`: its titles before the fit, if it is of the corpus."""
     if recording.is_settled:
         return 0 if wanted is None or titles == wanted else COSTS["corpus"]
     if not recording.leaks:
@@ -73,8 +73,8 @@ def total(recordings, listed, wanted):
 
 
 def fit(tool, recordings, steps, jobs, say):
-    """Changes one of the points at a time, as long as the cost on the recordings that are not held back gets lower.
-    Returns the settings and the history: points, cost on the recordings that it fits, cost on the others."""
+    """Changes one point at a time, as long as the cost of the recordings in view decreases. Returns the settings and
+    the history. Each entry has the points, the cost in view, and the cost of recordings that are held back."""
     fitted = [each for each in recordings if not each.is_held_back]
     others = [each for each in recordings if each.is_held_back]
     settings: dict[str, str] = {}

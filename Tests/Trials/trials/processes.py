@@ -1,4 +1,4 @@
-"""Running commands with a time limit, and what they took."""
+"""Runs commands with a time limit, and measures them."""
 
 import contextlib
 import dataclasses
@@ -9,20 +9,20 @@ import tempfile
 import threading
 import time
 
-# What a run inherits of the shell that started it, and should not: recorders, and the testing library's own choices.
+# Prefixes of variables that a command must not inherit: other recorders, and coverage of the running tests.
 DROPPED_VARIABLES = ("LD_PRELOAD", "LEAKTRACE_", "LLVM_PROFILE_FILE")
 
 
 class FailedCommand(Exception):
-    """A command that had to succeed did not."""
+    """A command failed that must succeed."""
 
 
 @dataclasses.dataclass
 class Outcome:
-    """What became of a command."""
+    """The outcome of a command."""
 
-    status: int  # as of subprocess: negative for a signal
-    output: str  # standard output and standard error as they came
+    status: int  # -N for signal N, as in subprocess
+    output: str  # standard output and standard error, interleaved
     seconds: float
     peak_bytes: int  # the largest resident size of the command's own process
     timed_out: bool
@@ -34,7 +34,7 @@ def environment(extra=None):
 
 
 def run(command, directory=None, limit=600, extra_environment=None, standard_input=None):
-    """Runs `command` in a session of its own, and ends all of it after `limit` seconds."""
+    """Runs `command` in its own session. Kills the session after `limit` seconds."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as given:
         if standard_input is not None:
             given.write(standard_input)
@@ -72,7 +72,7 @@ def run(command, directory=None, limit=600, extra_environment=None, standard_inp
 
 
 def must(command, **options):
-    """The output of a command that has to succeed."""
+    """Runs a command and returns its output. Raises FailedCommand if it fails."""
     outcome = run(command, **options)
     if outcome.status != 0:
         ended = "did not end in time" if outcome.timed_out else f"status {outcome.status}"

@@ -1,5 +1,5 @@
-"""Programs of our own on packages of others: servers that call themselves on loopback and end, clean and with one known
-leak each."""
+"""Tries programs of this repository that use public packages, each with a known leak and without it. The servers talk
+to themselves over loopback, and then end."""
 
 import os
 
@@ -11,7 +11,7 @@ SOURCES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 class Twin:
-    """One program in one of its forms, run a few times: what it says should not depend on luck."""
+    """One program in one form, `leak` or `clean`. It runs several times, to show whether findings depend on chance."""
 
     def __init__(self, values, form, cache):
         self.product, self.form = values["product"], form

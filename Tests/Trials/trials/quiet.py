@@ -1,4 +1,4 @@
-"""`leaktrace check -- swift test` where there is nothing to find: an empty suite, one that passes, and single tests of
+"""Runs `leaktrace check -- swift test` on tests without leaks: an empty suite, a passing suite, and a few tests of
 packages."""
 
 import json
@@ -28,7 +28,7 @@ PASSING = {
 
 
 class OwnSuite:
-    """A package with nothing but an empty suite, or one test that passes."""
+    """A package with an empty suite, or with one passing test."""
 
     def __init__(self, name, sources, library, cache):
         self.name = f"{name} suite, {library}"
@@ -52,7 +52,7 @@ class OwnSuite:
 
 
 class PassingTest:
-    """One test of a package of others that passes and leaks nothing."""
+    """A few tests of a public package that pass and leak nothing."""
 
     def __init__(self, package: Package, library, pattern):
         self.name = f"{package.name}, {pattern}"
@@ -65,7 +65,7 @@ class PassingTest:
 
 
 def check(name, library, leaktrace, package, directory, command):
-    """Whether `leaktrace check` passes, and what it tells otherwise."""
+    """Runs `leaktrace check`. Returns the result with its findings."""
     result = Result(name, QUIET, library)
     folder = os.path.join(directory, "check-" + re.sub(r"[^A-Za-z0-9]+", "-", name))
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,5 +1,5 @@
-"""Installs a release in clean roots of several distributions, and has it find the leaks of five programs there. Ends with
-1 if a check fails, with 2 if a root cannot be made."""
+"""Installs a release in clean roots of several distributions, and checks that it finds the leaks of five programs. Ends
+with 1 if a check fails, and with 2 if a root cannot be made."""
 
 import argparse
 import contextlib
@@ -20,17 +20,18 @@ from .roots import MAKING_SECONDS, PRIVATE, NoRoot, Root, mirror, reason_against
 from .situations import PROGRAMS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-# The command runs where glibc is new enough; elsewhere the recorder does, and this machine reads its traces.
+# Distributions, and whether their glibc is new enough for the command. If not, only the recorder runs there, and this
+# machine reads its traces.
 SUITES = {"bullseye": False, "bookworm": True, "trixie": True, "sid": True}
 USERS = {"root": [], "an ordinary user": ["setpriv", "--reuid=1234", "--regid=1234", "--clear-groups"]}
 PLACE = "/programs"
-# A file and a field that reports name, which only the program's file tells.
+# A source file and a field. Reports can name them only from the program's file.
 WORDS = ("platform.swift:", "Visit.next")
 INSTALLING_SECONDS = 5
 FIRST_FINDING_SECONDS = 60
 ABOUT = (
-    "Checks that passed in roots with no Swift and no compiler, the seconds that the installation took, and the longest "
-    "time from its begin to the first finding, recording and analysis included."
+    "The roots have neither Swift nor a compiler. The last column has the longest time from the start of the "
+    "installation to the first finding. It includes recording and analysis."
 )
 
 
@@ -39,7 +40,7 @@ def say(text):
 
 
 def clean_root(suite, directory):
-    """A root with the smallest set of packages, made at the first call. Returns its path."""
+    """Returns the path of a root with the minimum of packages. The first call makes it."""
     path, mark = os.path.join(directory, f"clean-{suite}"), os.path.join(directory, f"clean-{suite}.done")
     if os.path.exists(mark):
         return path
@@ -59,13 +60,13 @@ def clean_root(suite, directory):
 
 
 class Programs:
-    """Tests/Programs/platform.swift, compiled in five ways, each in a directory that is copied into roots."""
+    """Compiles Tests/Programs/platform.swift in five ways. Each has its own directory, which is copied to the roots."""
 
     def __init__(self, directory, roots, leaktrace):
         self._directory, self._roots, self._leaktrace = directory, roots, leaktrace
 
     def build(self):
-        """The directories by name of the form. A form that cannot be built here is left out, with a remark."""
+        """Returns the directories by name. Prints a message about each form that cannot be built, and leaves it out."""
         forms = {
             "static": self._static,
             "dynamic": self._dynamic,
@@ -101,7 +102,7 @@ class Programs:
             f"{runtime}/libdispatch.so",
             f"{runtime}/libBlocksRuntime.so",
         ):
-            # The release brings the library that reads field names itself.
+            # libswiftRemoteMirror is part of the release.
             if "RemoteMirror" not in library:
                 shutil.copy(library, directory)
 
@@ -116,7 +117,7 @@ class Programs:
             raise FileNotFoundError("the root trixie of scripts/matrix, which has Swift 6.0.3, is not there")
         with tempfile.TemporaryDirectory() as scratch, entered(original, scratch) as root:
             shutil.copy(os.path.join(PROGRAMS, "platform.swift"), f"{root.path}/tmp/platform.swift")
-            # The root has the C++ library, but not the file name that a linker looks for.
+            # The root has the C++ library, but not the link that the linker searches for.
             os.symlink("/usr/lib/x86_64-linux-gnu/libstdc++.so.6", f"{root.path}/tmp/libstdc++.so")
             flags = ["-O", "-g", "-parse-as-library", "-static-stdlib", "-Xlinker", "-L/tmp"]
             flags += ["platform.swift", "-o", "platform"]
@@ -134,7 +135,7 @@ class Programs:
 
 @contextlib.contextmanager
 def entered(original, scratch, shared=()):
-    """A root over `original`, and its mounts taken away at the end."""
+    """Mounts a root over `original` for the `with` block."""
     root = Root(original, scratch, shared)
     try:
         yield root
@@ -162,7 +163,7 @@ class Installed:
         return outcome.output
 
     def _judge(self, trace, factor=1):
-        """Complaints about the findings of a trace. `factor`: how often the program has leaked."""
+        """Returns complaints about the findings of a trace. `factor`: how often the program has leaked."""
         document = subprocess.run(
             self._line([self._command, "analyze", "--format", "json", trace]), capture_output=True, env=environment()
         )
@@ -190,7 +191,7 @@ class Installed:
         return self._judge("b.trace")
 
     def inspected(self):
-        """`inspect` of a process that runs."""
+        """`inspect` of a running process."""
         with Standing(self._line([self._program, "wait"])) as standing:
             text = self._run("inspect", str(standing.process), statuses=(0, 1))
         return [] if "RETAIN CYCLE" in text and "Visit" in text else [f"inspect found no cycle: {text[:300]}"]
@@ -205,9 +206,9 @@ class Installed:
         return self._judge("c.trace", factor=2)
 
     def preloaded(self):
-        """The recorder alone. This machine reads its trace."""
+        """Only the recorder. This machine reads its trace."""
         variables = {"LD_PRELOAD": self._library, "LEAKTRACE_OUTPUT": f"{self._inside}/d.trace", "LEAKTRACE_QUIET": "1"}
-        # Set behind the change of the user, whose program is not of interest.
+        # Set after setpriv, so that setpriv is not recorded.
         settings = ["env", *(f"{name}={value}" for name, value in variables.items())]
         must(self._line([*settings, self._program, "end"]), limit=300)
         command = [
@@ -222,25 +223,25 @@ class Installed:
 
 
 def programs_of(suite, built):
-    """The forms that run with the suite's glibc."""
+    """Returns the programs that run with the suite's glibc."""
     older = {"bullseye": ("glibc 2.31",), "bookworm": ("static", "dynamic", "jemalloc", "glibc 2.31")}
     return {name: path for name, path in built.items() if name in older.get(suite, built)}
 
 
 def files_of(root):
-    """All files of the root, but those of programs under test and of the kernel."""
+    """Returns all files of the root, except the tested programs, /proc, /sys, /dev, /tmp and /var."""
     left_out = f"-path {root.path}/proc -prune -o -path {root.path}/sys -prune -o -path {root.path}/dev -prune -o -path {root.path}/tmp -prune -o"
     left_out += f" -path {root.path}/var -prune -o -path {root.path}{PLACE} -prune -o"
     return set(must(["find", root.path, *left_out.split(), "-print"]).splitlines())
 
 
 def archive_of(release):
-    """The path of the release's archive."""
+    """Returns the path of the release's archive."""
     return glob.glob(f"{release}/leaktrace-*-linux-x86_64.tar.xz")[0]
 
 
 def install(root, release, method):
-    """Installs the release. Returns the command, the recorder, how to remove it, and the seconds that it took."""
+    """Installs the release. Returns the command, the recorder, the command line that removes it, and the seconds."""
     archive = archive_of(release)
     begin = time.monotonic()
     if method == "deb":
@@ -249,9 +250,9 @@ def install(root, release, method):
         must(root.command(["apt-get", "install", "-y", "-q", "./leaktrace.deb"], "/tmp"), limit=120)
         where, removal = "/usr", root.command(["apt-get", "remove", "-y", "-q", "leaktrace"])
     elif method == "rpm":
-        # The distribution has no database of RPM packages, so its glibc is no package that the dependency finds.
+        # --nodeps, since Debian's glibc is not in the database of RPM packages.
         package = glob.glob(f"{release}/leaktrace-*.x86_64.rpm")[0]
-        # Debian's rpm keeps its database in the user's home by default.
+        # By default, Debian's rpm keeps its database in the user's home.
         rpm = ["rpm", "--root", root.path, "--dbpath", "/var/lib/rpm", "--nodeps"]
         must([*rpm, "--install", package], limit=120)
         where, removal = "/usr", [*rpm, "--erase", "leaktrace"]
@@ -264,7 +265,7 @@ def install(root, release, method):
 
 
 def check_suite(suite, options, built):
-    """The rows of one distribution: method, user, program, check, complaints."""
+    """Checks one distribution. Returns rows: method, user, program, check, complaints."""
     original = clean_root(suite, options.roots)
     rows = []
     for method in ("deb", "rpm", "tar") if SUITES[suite] else ("tar",):
@@ -304,7 +305,7 @@ def check_suite(suite, options, built):
 
 
 def table(results):
-    """The outcome as Markdown."""
+    """Returns all rows as Markdown."""
     lines = ["| distribution | installed by | user | program | check | passed |", "| -- | -- | -- | -- | -- | -- |"]
     for suite, rows in results.items():
         for method, user, program, check, complaints in rows:
@@ -313,7 +314,7 @@ def table(results):
 
 
 def summary(results):
-    """A row for each distribution and method: checks, and the longest times."""
+    """Returns a Markdown table with a row for each distribution and method: checks, and the longest times."""
     lines = ["| distribution | installed by | checks passed | installed in | first finding after |"]
     lines.append("| -- | -- | -- | -- | -- |")
     for suite, rows in results.items():
@@ -329,12 +330,12 @@ def summary(results):
 
 
 def main():
-    """Checks a release, and prints the outcomes. If all distributions were checked, writes the summary."""
+    """Checks a release, and prints the outcomes. Writes the summary if all distributions were checked."""
     parser = argparse.ArgumentParser(prog="scripts/check-release", description=__doc__)
-    parser.add_argument("release", help="the folder that scripts/package has filled")
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"these alone, of {', '.join(SUITES)}")
+    parser.add_argument("release", help="the output folder of scripts/package")
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"only these, of {', '.join(SUITES)}")
     parser.add_argument(
-        "--roots", default=os.path.join(ROOT, ".build", "roots"), metavar="DIR", help="where the roots are"
+        "--roots", default=os.path.join(ROOT, ".build", "roots"), metavar="DIR", help="the directory of the roots"
     )
     options = parser.parse_args()
     options.release = os.path.abspath(options.release)

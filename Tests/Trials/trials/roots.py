@@ -1,4 +1,4 @@
-"""Root directories of Debian's suites, made by debootstrap, and commands that run inside of one."""
+"""Makes root directories of Debian's suites with debootstrap, and runs commands in them."""
 
 import contextlib
 import glob
@@ -9,11 +9,11 @@ import subprocess
 
 from .processes import FailedCommand, must
 
-# Suites with their glibc, oldest first, and the packages that each has beyond COMMON.
+# Suites, oldest first, with their packages in addition to COMMON.
 SUITES: dict[str, tuple[str, ...]] = {
     "bullseye": ("libdw1", "libelf1"),
     "bookworm": ("libdw1", "libelf1", "libmimalloc-dev"),
-    # Debian 13 gave these libraries other names, which debootstrap does not translate.
+    # Debian 13 renamed these libraries.
     "trixie": ("libdw1t64", "libelf1t64", "libmimalloc-dev", "swiftlang"),
     # Debuggers before 18 cannot read stacks of glibc 2.42.
     "sid": ("libdw1t64", "libelf1t64", "libmimalloc-dev", "swiftlang", "gdb"),
@@ -21,7 +21,7 @@ SUITES: dict[str, tuple[str, ...]] = {
 # A compiler, the allocators, and the libraries that the command needs.
 COMMON: tuple[str, ...] = ("gcc", "libc6-dev", "libstdc++6", "libjemalloc-dev", "libgoogle-perftools-dev")
 COMMON += ("libsqlite3-0", "libunwind8", "libzstd1", "zlib1g", "python3-minimal")
-# Servers and tools with threads. A suite without one of these is still of use.
+# Servers and tools with threads. A suite is still useful if it lacks some of them.
 PROGRAMS: tuple[str, ...] = (
     "nginx",
     "redis-server",
@@ -36,8 +36,8 @@ PROGRAMS: tuple[str, ...] = (
 PROGRAMS += ("rsyslog", "xz-utils", "zstd", "pigz")
 WITH_PROGRAMS = ("sid",)
 MAKING_SECONDS = 2400
-# In a mount namespace of its own. What a killed command has mounted in a root ends with it, so that removing the root
-# does not reach into /proc.
+# Runs a command in its own mount namespace. Its mounts end with it, even if it is killed. Otherwise, removing a root
+# could delete files through its mounts.
 PRIVATE = ("unshare", "--mount", "--propagation", "private")
 # Installs the packages "$@" in the root "$0", and starts no server there.
 INSTALL = """set -e
@@ -52,7 +52,7 @@ in_root update
 in_root install -y --no-install-recommends "$@"
 """
 
-# The kernel of the suite in the root "$0", as the file "$1". It is not installed: no root boots it.
+# Copies the suite's kernel to the file "$1", with the package manager of the root "$0". Does not install it.
 KERNEL = """set -e
 mount -t proc proc "$0/proc"
 mount -t tmpfs tmp "$0/tmp"
@@ -67,11 +67,11 @@ cp "$(find "$0/tmp/kernel" -name 'vmlinuz*' -type f)" "$1"
 
 
 class NoRoot(Exception):
-    """A root cannot be made or entered. The text says why."""
+    """A root cannot be made or entered. The text has the reason."""
 
 
 def mirror(sources="/etc/apt"):
-    """The address of Debian's mirror, from apt's sources. None if they name none."""
+    """Returns the address of Debian's mirror from apt's sources, or None."""
     files = [os.path.join(sources, "sources.list"), *sorted(glob.glob(os.path.join(sources, "sources.list.d", "*")))]
     for path in files:
         with contextlib.suppress(OSError, UnicodeDecodeError):
@@ -84,7 +84,7 @@ def mirror(sources="/etc/apt"):
 
 
 def reason_against():
-    """Why this machine can make and enter no root. None if it can."""
+    """Returns the reason why this machine cannot make or enter roots, or None."""
     if os.geteuid() != 0:
         return "only root enters a root directory"
     if not shutil.which("debootstrap"):
@@ -95,9 +95,9 @@ def reason_against():
 
 
 def make(suite, directory, address):
-    """Makes the root of a suite, unless an earlier call has. Returns its path.
+    """Makes the root of a suite, unless it exists. Returns its path.
 
-    The file SUITE.done beside it marks a root that is whole.
+    The file SUITE.done beside it marks a complete root.
     """
     path, mark = os.path.join(directory, suite), os.path.join(directory, f"{suite}.done")
     if os.path.exists(mark):
@@ -120,14 +120,14 @@ def make(suite, directory, address):
 
 
 def install(path, packages):
-    """Adds packages to a root. The check that needs a package says so if it is missing."""
+    """Installs packages in a root. Ignores failures, since the checks report missing packages."""
     command = [*PRIVATE, "/bin/sh", "-c", INSTALL, path, *packages]
     with contextlib.suppress(FailedCommand):
         must(command, limit=MAKING_SECONDS)
 
 
 def kernel(suite, directory):
-    """The path of the suite's own kernel, which lies beside its root. Fetches it at the first call."""
+    """Returns the path of the suite's own kernel, beside its root. The first call fetches it."""
     path = os.path.join(directory, f"{suite}.kernel")
     if not os.path.exists(path):
         root = os.path.realpath(os.path.join(directory, suite))
@@ -138,9 +138,9 @@ def kernel(suite, directory):
 
 
 class Root:
-    """A root that this process's mount namespace has, with directories of the machine at the same paths.
+    """A root that is mounted in this process's mount namespace, with `shared` directories at the same paths.
 
-    What its commands write goes to `scratch`: the root itself stays as it was made.
+    Its commands write to an overlay in `scratch`, so that the original root does not change.
     """
 
     def __init__(self, original, scratch, shared):
@@ -161,8 +161,8 @@ class Root:
             raise NoRoot(outcome.stdout.strip())
 
     def command(self, command, directory="/", variables=None):
-        """A command line that runs `command` inside. The variables are set for that program alone."""
-        # The caller's directory for temporary files is not in the root.
+        """Returns the command line that runs `command` in the root. The variables are set only for that program."""
+        # The root lacks the caller's directory for temporary files.
         settings = [f"{name}={value}" for name, value in {"TMPDIR": "/tmp", **(variables or {})}.items()]
         return ["chroot", self.path, "/usr/bin/env", "-C", directory, *settings, *command]
 
@@ -170,7 +170,7 @@ class Root:
         return os.path.exists(self.path + path)
 
     def swift_version(self):
-        """The version of the distribution's own Swift; empty if it has none."""
+        """Returns the version of the distribution's own Swift; empty if it has none."""
         if not self.has("/usr/bin/swiftc"):
             return ""
         found = re.search(r"Swift version ([\d.]+)", must(self.command(["swiftc", "--version"])))

@@ -1,5 +1,5 @@
-"""Shows which programs of the corpus change their suspicions when a constant of the rules is another. Writes a table of
-all constants to docs/engineering/suspicion-constants.md."""
+"""Changes each constant of the rules about suspicions, and shows which programs of the corpus get other suspicions.
+Writes a table of all constants to docs/engineering/suspicion-constants.md."""
 
 import argparse
 import collections
@@ -18,7 +18,7 @@ from .processes import FailedCommand
 VARIANTS = ["dynamic-Onone", "dynamic-O"]
 DOCUMENT = os.path.join(ROOT, "docs", "engineering", "suspicion-constants.md")
 RECORD_SECONDS = 600
-# Programs of each direction that the table names; the others are counted.
+# Number of programs that the table names in each direction. It only counts the others.
 SHOWN = 3
 
 
@@ -28,7 +28,7 @@ def say(text):
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """A suspicion that is another when a constant is."""
+    """A suspicion that changes if a constant changes."""
 
     constant: str
     usual: str
@@ -40,7 +40,7 @@ class Change:
 
 
 def parsed(text):
-    """The constants with their values, in order, and the changes, of the tool's output."""
+    """Parses the tool's output. Returns the constants with their values, in order, and the changes."""
     constants, changes = {}, []
     for line in text.splitlines():
         fields = line.split("\t")
@@ -60,12 +60,12 @@ def parsed(text):
 
 
 def number(value):
-    """For comparing values of one constant: a span's is where it begins."""
+    """Returns a constant's value as a number, to compare values. For a range, this is its start."""
     return float(value.split(" ")[0])
 
 
 def directions(changes):
-    """The changes below the usual value and above it, each at the nearest value that makes one."""
+    """Returns the changes at the nearest lower and at the nearest higher value that change something."""
     found = []
     for sign in (-1, 1):
         side = [each for each in changes if (number(each.moved) - number(each.usual)) * sign > 0]
@@ -75,7 +75,7 @@ def directions(changes):
 
 
 def cell(changes):
-    """What a move changes, in words."""
+    """Returns a cell of the table: the new value, and the programs that change."""
     if not changes:
         return ""
     programs = collections.defaultdict(set)
@@ -93,17 +93,17 @@ def table(constants, changes, program_count):
     lines = [
         "# The constants of suspicions",
         "",
-        "Written by `scripts/rules`: which programs of [the corpus](corpus.md) hold each constant in its place.",
-        "`SurvivorRules.swift` says what each constant means, its unit and its reason. The tool judges"
-        f" {program_count} recorded programs (at -Onone and -O, with the leak and without) by the rules as they are, and"
-        " with each constant moved by itself: by a little, by a factor of about two, and so far that its rule hardly"
-        " matters or always does.",
+        "`scripts/rules` writes this page. It shows which programs of [the corpus](corpus.md) need which constant.",
+        "`SurvivorRules.swift` has each constant's meaning, unit and reason. The tool judges"
+        f" {program_count} recorded programs, at -Onone and -O, with the leak and without. It judges them by the rules"
+        " as they are. Then it changes one constant at a time: a little, by a factor of about two, and so far that its"
+        " rule hardly ever or always applies.",
         "",
-        "The table shows the nearest value, on either side, that changes a verdict, and the programs whose verdict it"
-        " changes: a program *gains* a suspicion, *loses* one, or one becomes listed (*strengthens*) or unlisted"
-        " (*weakens*). A suspicion that a clean program gains is false; one that a leaky program loses is a leak missed."
-        " An empty cell: no value tried on that side changes anything. Rules overlap: what one no longer excuses, another"
-        " may, so that an empty cell does not mean that the rule is idle.",
+        "The table shows the nearest lower and the nearest higher value that change a verdict, with the affected"
+        " programs. A program *gains* or *loses* a suspicion, or a suspicion becomes listed (*strengthens*) or unlisted"
+        " (*weakens*). If a clean program gains a suspicion, it is false. If a leaky program loses one, the leak is"
+        " missed. A cell is empty if no tried value on that side changes anything. The rule may still be necessary,"
+        " since another rule may have the same effect on these programs.",
         "",
         "| constant | value | lower | higher |",
         "| -- | --: | -- | -- |",
@@ -115,18 +115,18 @@ def table(constants, changes, program_count):
             free.append(name)
         lines.append(f"| `{name}` | {value} | {cell(lower)} | {cell(higher)} |")
     held = len(constants) - len(free)
-    lines += ["", f"{held} of {len(constants)} constants are held by a program of the corpus."]
+    lines += ["", f"Programs of the corpus need {held} of {len(constants)} constants."]
     if free:
         lines += [
             "",
-            "No program of the corpus holds these, however far they are moved. They are bounds for programs that the"
-            f" corpus does not have, and may be wrong: {', '.join(f'`{name}`' for name in free)}.",
+            "No program of the corpus needs the following constants. They are limits for other programs, and may be"
+            f" wrong: {', '.join(f'`{name}`' for name in free)}.",
         ]
     return "\n".join(lines) + "\n"
 
 
 def record(leaktrace, executables, case, directory):
-    """The path of a program's trace, recorded unless it is there."""
+    """Returns the path of a program's trace. Records it unless it exists."""
     trace = os.path.join(directory, f"{case.executable}-{case.name}-{case.mode}-{case.variant}-0.trace")
     if not os.path.exists(trace):
         program = executables[case.executable, case.variant]
@@ -146,10 +146,10 @@ def judge(tool, traces):
 def parse():
     parser = argparse.ArgumentParser(prog="scripts/rules", description=__doc__)
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="these programs alone, and the table to standard output"
+        "names", nargs="*", metavar="NAME", help="only these programs; prints the table to standard output"
     )
-    parser.add_argument("--keep", metavar="DIR", help="keeps the traces, and uses those that are there")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many run at a time")
+    parser.add_argument("--keep", metavar="DIR", help="keeps the traces here, and uses existing ones")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of programs that run in parallel")
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--tool", required=True, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -181,7 +181,7 @@ def main():
             say(f"recording {len(case_list)} programs")
             traces = list(pool.map(lambda case: record(leaktrace, executables, case, directory), case_list))
             say("judging them")
-            # In turn, so that programs that take long are not all in one part.
+            # Distribute the programs, so that slow ones are not all in one part.
             parts = [traces[start :: options.jobs * 8] for start in range(options.jobs * 8)]
             outputs = list(pool.map(lambda part: judge(options.tool, part), filter(None, parts)))
     except FailedCommand as failure:

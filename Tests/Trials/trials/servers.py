@@ -1,6 +1,6 @@
-"""Attaches to servers while clients ask them, takes a heap image, and detaches, again and again. Fails if a request
-fails, if a server ends or says that it crashed, or if anything of a recording is left. A server that is not installed
-is not run, and the status is 2 then. Writes the table of servers in docs/engineering/tables/servers.md."""
+"""Attaches to servers under load, takes a heap image, and detaches, repeatedly. Ends with 1 if a request fails, if a
+server ends or reports a crash, or if anything of a recording remains. Ends with 2 if a server is not installed. Writes
+docs/engineering/tables/servers.md."""
 
 import argparse
 import contextlib
@@ -20,12 +20,12 @@ from .started_servers import SERVERS, NotInstalled
 from .survival import end_session
 from .visits import COMMAND_SECONDS, call
 
-QUIET_SECONDS = 5  # of load before the first cycle
+QUIET_SECONDS = 5  # seconds of load before the first cycle
 PROCESSES = 4  # clients of each server
-# What a process may have more of after all cycles: pages of the allocator's and of the recorder's tables, descriptors
-# of connections.
+# Permitted growth of a process after all cycles: KiB of memory, for pages of the allocator and of the recorder's
+# tables, and descriptors, for connections.
 GROWTH = {"VmRSS": 40 << 10, "fd": 8}
-RECORDER = "leaktrace"  # the name of a thread of the recorder's
+RECORDER = "leaktrace"  # the name of the recorder's thread
 
 
 def say(text):
@@ -59,7 +59,7 @@ def milliseconds(function, seconds):
 
 
 class Load:
-    """Clients in processes of their own, so that none waits for another."""
+    """Clients in separate processes, so that no client waits for another."""
 
     def __init__(self, kind, port):
         self._phase = multiprocessing.Value("i", 0)
@@ -109,7 +109,7 @@ def thread_names(process):
 
 
 class Cycles:
-    """Recordings of one server, one after the other."""
+    """Repeated recordings of one server."""
 
     def __init__(self, leaktrace, directory, row):
         self._leaktrace, self._directory, self._row = leaktrace, directory, row
@@ -135,7 +135,7 @@ class Cycles:
             return
         for command in ("snapshot", "detach"):
             done = self._call(command, str(process))
-            # A server's process may end as it does without a recording.
+            # A server may end this process itself, as it does without a recording.
             if done.returncode != 0 and b"there is no process" not in done.stderr:
                 self._row.problems.append(f"{command}: {first_line(done)}")
         self._row.cycles += 1
@@ -193,7 +193,7 @@ def row_of(leaktrace, kind, cycles):
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/survival --servers", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="SERVER", help=f"these alone: {', '.join(SERVERS)}")
+    parser.add_argument("names", nargs="*", metavar="SERVER", help=f"only these: {', '.join(SERVERS)}")
     parser.add_argument("--servers", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--cycles", type=int, default=200, help="recordings of each server (default: 200)")
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)

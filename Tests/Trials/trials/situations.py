@@ -1,4 +1,4 @@
-"""Programs in situations that are hard on a guest: what is run, and with what."""
+"""The situations of scripts/survival: programs that a recorder, as a guest in their process, can easily disturb."""
 
 import dataclasses
 import os
@@ -6,7 +6,7 @@ import shutil
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "Programs")
 
-# Programs of many situations each, which they list, in the order of the table.
+# Programs with many situations each, in the order of the table. The option --list prints the situations.
 FAMILIES = {
     "situations-processes.c": "Processes",
     "situations-namespaces.c": "Namespaces",
@@ -21,11 +21,11 @@ FAMILIES = {
     "situations-interruptions.c": "Features of the kernel",
     "situations.swift": "Swift",
 }
-# The families that are run in all forms: their situations last as long as SITUATION_SECONDS says.
+# Families that run in all forms. Their situations last for SITUATION_SECONDS.
 IN_ALL_FORMS = ("Control of the process", "Features of the kernel")
 OLDER, REAL = "Programs of the end-to-end tests", "Programs of the system"
 
-# Programs that the end-to-end tests record, which need nothing but arguments.
+# Programs of the end-to-end tests that need only arguments.
 TESTED = (
     [
         ("children.c", [way], f"children by {way}")
@@ -48,7 +48,7 @@ TESTED = (
     + [
         ("exchange.c", [], "64 threads free each other's objects"),
         ("thread-ends.c", [], "threads end with events in their buffers"),
-        ("wanderer.c", [], "the working directory changes all the while"),
+        ("wanderer.c", [], "the working directory changes all the time"),
         ("dispositions.c", [], "signals as the program sees and changes them"),
         ("own-malloc.c", [], "an allocator inside the program"),
         ("allocation-calls.c", ["4", "1000"], "every allocation call in four threads"),
@@ -63,7 +63,7 @@ TESTED = (
     ]
 )
 
-# Programs that were not written for this, with arguments and standard input. Those that are not installed are left out.
+# Programs of the system with arguments. Missing programs are left out.
 SYSTEM = (
     (["sh", "-c", "for i in 1 2 3; do echo $i; done | sort -r | tr '\\n' ' '; exit 3"], "a shell with a pipeline"),
     (
@@ -133,13 +133,13 @@ class Situation:
     name: str
     text: str
     command: tuple
-    is_reporting: bool = False  # writes the resources that it holds at its end to SITUATION_REPORT
-    follows: bool = False  # run with its children followed as well
-    has_all_forms: bool = False  # run in a light recording, inspected and attached to as well
+    is_reporting: bool = False  # writes its resources at the end to the file SITUATION_REPORT
+    follows: bool = False  # also runs with --follow-children
+    has_all_forms: bool = False  # also runs in a light recording, inspected and attached to
 
 
 class Builder:
-    """Builds programs of Tests/Programs into a directory, unless a newer one is there."""
+    """Builds programs of Tests/Programs in a directory, unless they are newer than their sources."""
 
     def __init__(self, directory, toolchain):
         self._directory, self._toolchain = directory, toolchain
@@ -166,7 +166,7 @@ class Builder:
 
 
 def situations(builder, must, short=False):
-    """All of them; `short`: of the families in C alone."""
+    """Builds the programs. Returns all situations; if `short`, only those of families in C."""
     found = []
     for source, group in FAMILIES.items():
         if not os.path.exists(os.path.join(PROGRAMS, source)) or (short and not source.endswith(".c")):

@@ -1,6 +1,6 @@
-"""Records a server under load for some minutes: threads and children come and go, images are taken, workers are killed
-at random moments. Fails if a process grows, if a call is not in the traces, if an image is not taken, or if a process
-is left."""
+"""Records a server under load for some minutes. Threads and children start and end, images are taken, and workers are
+killed at random moments. Fails if a process grows, if a call is missing in the traces, if an image fails, or if a
+process remains."""
 
 import argparse
 import glob
@@ -25,10 +25,10 @@ from .situations import Builder
 from .survival import ROOT, end_session
 
 WORKERS, CLIENTS = 3, 4
-ENTRY = struct.Struct("QQQQ")  # a process's number, its calls begun, its calls done
+ENTRY = struct.Struct("QQQQ")  # process ID, calls that began, calls that returned, unused
 SAMPLE_SECONDS = 2
-# What a process may have more of at the end than after its first third: pages of the allocator's, and of traces that
-# are being written.
+# Permitted growth of a process's medians, from the second third of its samples to the last, in kB and numbers. The
+# pages of the allocator and of open traces vary.
 GROWTH = {"VmRSS": 3000, "VmSize": 3000, "maps": 12, "fd": 6, "zombies": 1}
 
 
@@ -37,20 +37,20 @@ def say(text):
 
 
 class Counts:
-    """The file in which the server's processes count their calls."""
+    """The file where the server's processes count their calls."""
 
     def __init__(self, path):
         self._path = path
 
     def read(self):
-        """(process, begun, done) of each process in the order in which they began."""
+        """Returns (process, begun, done) for each process, in the order of their start."""
         with open(self._path, "rb") as file:
             data = file.read()
         return [entry[:3] for entry in ENTRY.iter_unpack(data[: len(data) // ENTRY.size * ENTRY.size]) if entry[0]]
 
 
 def load(path, ending, answered):
-    """A client: connections that last a few requests each. A worker that is killed breaks some."""
+    """Runs a client, whose connections last for a few requests each. Connections to a killed worker break."""
     while not ending.is_set():
         try:
             with socket.socket(socket.AF_UNIX) as connection:
@@ -67,7 +67,7 @@ def load(path, ending, answered):
 
 
 def measure(process):
-    """Sizes in kB and numbers, or None if the process has gone."""
+    """Returns sizes in kB and numbers, or None if the process has ended."""
     try:
         with open(f"/proc/{process}/status", encoding="utf-8", errors="replace") as file:
             status = dict(re.findall(r"^(VmRSS|VmSize):\s+(\d+)", file.read(), re.M))
@@ -90,7 +90,7 @@ def measure(process):
 
 
 def growth(samples):
-    """What of a process grew: medians of the last third against those of the second."""
+    """Returns a sentence for each value that grew too much, by the medians of the second and the last third."""
     third = len(samples) // 3
     if third < 3:
         return ["there are too few samples"]
@@ -170,7 +170,7 @@ class Soak:
             time.sleep(0.05)
 
     def _watch(self):
-        """The first worker is left alone, so that it is seen growing."""
+        """Takes samples and images, and kills workers. It spares the first worker, so that its growth shows."""
         begin, next_images, next_kill, next_sample = time.monotonic(), 15.0, 5.0, 0.0
         between = min(60.0, self._seconds / 5)
         while (elapsed := time.monotonic() - begin) < self._seconds:
@@ -197,7 +197,7 @@ class Soak:
             time.sleep(0.02)
 
     def _kill_worker(self, process):
-        """False if the worker has ended: its number may be another process's by now."""
+        """Kills a worker. Returns False if it has ended; another process may have its ID by now."""
         try:
             descriptor = os.pidfd_open(process)
         except OSError:
@@ -225,7 +225,7 @@ class Soak:
             self.problems.append(f"no image of {process}: {outcome.stderr.decode(errors='replace').strip()[-300:]}")
 
     def _forget_programs(self):
-        """Traces of the programs that workers start are many, and of no interest once they are closed."""
+        """Removes closed traces of the programs that workers start. There are too many to keep."""
         for path in glob.glob(os.path.join(self._traces, "true.*.trace")):
             if not os.path.exists(path + ".live"):
                 os.unlink(path)
@@ -236,8 +236,8 @@ class Soak:
             say(f"process {process}: first {samples[0]}, last {samples[-1]}")
 
     def _judge_traces(self):
-        """Every call that had returned is in the trace, of killed processes too, and none that was not begun."""
-        # The system uses a process's number again: then the later trace has a number of its own at its end.
+        """Checks that traces have all calls that returned, and none that did not begin, even of killed processes."""
+        # The system reuses process IDs. The later trace has a number at the end of its name.
         numbered: dict[int, list[tuple[int, str]]] = {}
         for path in glob.glob(os.path.join(self._traces, "soak-server.*.trace*")):
             name = re.fullmatch(r"soak-server\.(\d+)\.trace(?:\.(\d+))?", os.path.basename(path))
@@ -279,12 +279,12 @@ class Soak:
 def main():
     parser = argparse.ArgumentParser(prog="scripts/soak", description=__doc__)
     parser.add_argument(
-        "minutes", type=float, metavar="MINUTES", help="how long: 2 show that it works, 60 that it lasts"
+        "minutes", type=float, metavar="MINUTES", help="duration; 2 for a quick check, 60 for a real soak"
     )
     parser.add_argument(
-        "--light", action="store_true", help="a light recording instead, of a server on hummingbird that leaks"
+        "--light", action="store_true", help="instead, a light recording of a hummingbird server that leaks"
     )
-    parser.add_argument("--keep", metavar="DIR", help="leaves traces and counts there")
+    parser.add_argument("--keep", metavar="DIR", help="keeps traces and counts here")
     parser.add_argument(
         "--cache",
         metavar="DIR",

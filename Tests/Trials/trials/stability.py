@@ -1,5 +1,5 @@
-"""Runs every program of the corpus again and again, and reports what flips: verdicts, types, counts, fingerprints. Ends
-with 1 if something does. Interrupted, it reports what it has."""
+"""Runs every program of the corpus repeatedly, and reports differences between the runs: verdicts, types, counts and
+fingerprints. Ends with 1 if runs differ. After an interrupt, it reports the rounds so far."""
 
 import argparse
 import collections
@@ -18,8 +18,7 @@ from .leaktrace import Leaktrace
 from .load import Load
 from .processes import FailedCommand
 
-# A few programs with threads, tasks, timers and leftover words, whose verdicts depend on the addresses of their
-# memory.
+# Programs with threads, tasks, timers and stale words. Their verdicts depend on addresses more than others.
 SHORT = (
     "lost-checked-continuation",
     "own-stream-task",
@@ -36,9 +35,7 @@ SHORT = (
     "server-loop",
     "bounded-queue",
 )
-# Programs with findings of every kind, for their fingerprints: cycles of one and of several sites and types, and
-# objects that are lost, suspended, deinitialised, dangling or used after their end, that outlive their scope, or that
-# accumulate; and a package's findings.
+# Programs with findings of every kind, and with findings in packages.
 FINGERPRINTS = (
     "settings-screen",
     "listener-set",
@@ -75,51 +72,49 @@ def say(text):
 
 def parse():
     parser = argparse.ArgumentParser(prog="scripts/stability", description=__doc__)
-    parser.add_argument("runs", type=int, metavar="N", help="how often each program is run")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="these programs alone")
+    parser.add_argument("runs", type=int, metavar="N", help="number of runs of each program")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these programs")
     parser.add_argument(
         "--loaded",
         action="store_const",
         const=os.cpu_count() or 1,
         default=0,
         dest="loops",
-        help="beside a busy loop for every processor",
+        help="with a busy loop for every processor",
     )
     parser.add_argument(
-        "--short", action="store_true", help="a few programs whose verdicts depend most on the moment, optimised"
+        "--short", action="store_true", help="a few programs whose verdicts depend most on chance, optimised"
     )
     parser.add_argument(
         "--fingerprints",
         action="store_true",
-        help="programs with findings of every kind, at -Onone and -O: each fingerprint that is not in all runs",
+        help="programs with findings of every kind, at -Onone and -O; reports each fingerprint that some runs lack",
     )
-    parser.add_argument(
-        "--servers", action="store_true", help="the servers of the corpus, under the load of their load generator"
-    )
-    parser.add_argument("--loops", type=int, metavar="LOOPS", help="beside this number of busy loops")
-    parser.add_argument("--variant", choices=VARIANTS, action="append", help="these variants alone (default: all four)")
+    parser.add_argument("--servers", action="store_true", help="the servers of the corpus, with their load generator")
+    parser.add_argument("--loops", type=int, metavar="LOOPS", help="with this number of busy loops")
+    parser.add_argument("--variant", choices=VARIANTS, action="append", help="only these variants (default: all four)")
     parser.add_argument(
         "--rotate",
         action="store_true",
-        help="runs each program in one variant a round, in turn: N runs of each program in a quarter of the time",
+        help="runs each program in only one variant per round, in turn; this takes a quarter of the time",
     )
     parser.add_argument(
         "--jobs",
         type=int,
         default=os.cpu_count() or 1,
-        help="how many run at a time (default: as many as there are processors)",
+        help="number of programs that run in parallel (default: one for each processor)",
     )
     parser.add_argument(
         "--keep",
         metavar="DIR",
-        help="keeps the trace of each program's first run and of the first that differs from it",
+        help="keeps the traces of each program's first run and of the first run that differs",
     )
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.runs < 2:
-        parser.error("N must be at least 2: one run differs from nothing")
+        parser.error("N must be at least 2, to compare runs")
     if options.rotate and options.runs < 2 * len(options.variant or VARIANTS):
-        parser.error("with --rotate, N must be at least twice the number of variants: one run differs from nothing")
+        parser.error("with --rotate, N must be at least twice the number of variants, to compare runs of a variant")
     return options
 
 
@@ -140,16 +135,16 @@ def chosen(options):
 
 
 class Runner:
-    """Runs programs recorded, and reads what is found."""
+    """Records programs, and analyses the traces."""
 
     def __init__(self, leaktrace, executables, directory, compare=None):
-        """`compare`: what differs between the findings of runs. Given it, the traces of a program's first run and of
-        the first that differs from it stay in the directory."""
+        """`compare` returns the differences between the findings of runs. If it is given, two traces of each program
+        stay in the directory: of the first run, and of the first run that differs."""
         self._leaktrace, self._executables, self._directory, self._compare = leaktrace, executables, directory, compare
         self._first, self._differing = {}, set()
 
     def run(self, case, number):
-        """The findings, or a sentence on why there are none."""
+        """Returns the findings, or a sentence about why there are none."""
         trace = os.path.join(
             self._directory, f"{case.executable}-{case.name}-{case.mode}-{case.variant}-{number}.trace"
         )
@@ -168,7 +163,7 @@ class Runner:
                     os.remove(path)
 
     def _record(self, case, trace):
-        """Why there is no recording; None if there is one."""
+        """Records a case. Returns the reason if that failed, or None."""
         program = self._executables[case.executable, case.variant]
         if case.executable == corpus_servers.EXECUTABLE:
             server = corpus_servers.servers()[case.name]
@@ -200,7 +195,7 @@ class Runner:
 
 
 def in_turn(case_list, number):
-    """One variant of each program: the next in each round."""
+    """Returns one variant of each program, in each round the next one."""
     variants = collections.defaultdict(list)
     for case in case_list:
         variants[case.executable, case.name, case.mode].append(case)
@@ -208,8 +203,10 @@ def in_turn(case_list, number):
 
 
 def repeat(runner, case_list, count, jobs, rotates=False):
-    """By case, what each run found, and the failures; and how many rounds there were: fewer when it was interrupted.
-    Rounds go through all programs, so that a busy minute does not fall to one alone."""
+    """Runs all cases in `count` rounds. Returns findings and failures by case, and the number of completed rounds.
+
+    Each round runs all programs, so that a busy minute affects more than one of them.
+    """
     found: collections.defaultdict[Case, list] = collections.defaultdict(list)
     failed: collections.defaultdict[Case, list[str]] = collections.defaultdict(list)
     begin, rounds = time.monotonic(), 0

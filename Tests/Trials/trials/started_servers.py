@@ -1,4 +1,4 @@
-"""Servers on loopback, started in a directory of their own, and what they say at their end."""
+"""Starts servers on loopback, each in its own directory, and checks how they end."""
 
 import contextlib
 import grp
@@ -18,7 +18,7 @@ from .processes import environment
 
 START_SECONDS = 30
 END_SECONDS = 30
-# What servers write about a crash, in their own words.
+# Messages of servers about a crash.
 CRASHES = ("exited on signal", "terminated by signal", "crashed by signal", "PANIC", "BUG REPORT", "core dumped")
 
 PYTHON = f"""
@@ -46,7 +46,7 @@ require('http').createServer((request, response) => {{
 
 
 class NotInstalled(Exception):
-    """Says which server is missing."""
+    """The text names the missing server."""
 
 
 def path_of(program):
@@ -100,15 +100,15 @@ class Server:
         socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
 
     def targets(self):
-        """The processes that are attached to in turn."""
+        """Returns the processes to attach to, in turn."""
         return [self.process.pid]
 
     def lasting(self):
-        """The processes that must not end."""
+        """Returns the processes that must not end."""
         return [self.process.pid]
 
     def end(self):
-        """Ends the server as its user does. Returns what is wrong."""
+        """Ends the server by its usual signal. Returns complaints about its status and its messages."""
         self.process.send_signal(self.ends_by)
         problems = []
         try:
@@ -171,7 +171,7 @@ class Redis(Server):
 
     def command(self):
         words = f"--port {self.port} --bind 127.0.0.1 --io-threads 2 --io-threads-do-reads yes --appendonly no"
-        # A child writes the data once a second if something changed.
+        # After a change, a child saves the data once per second.
         return [path_of("redis-server"), *words.split(), "--save", "1", "1"], {}
 
 
@@ -210,13 +210,13 @@ class Postgres(Server):
         return [os.path.join(programs, "postgres"), *words.split()], options
 
     def try_connection(self):
-        # The port is open before the server answers queries.
+        # The server opens its port before it answers queries.
         connection = clients.Postgres(self.port, 0)
         connection.ask()
         connection.close()
 
     def targets(self):
-        """Backends of connections that last, then the process that forks them."""
+        """Returns the backends of long connections, then the process that forks them."""
         found = []
         for child in children(self.process.pid):
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):

@@ -1,4 +1,4 @@
-"""The test suites of packages: every test in one process for each testing library, as `swift test` runs them."""
+"""Tries the test suites of packages. All tests run in one process for each testing library, as in `swift test`."""
 
 import os
 import re
@@ -7,7 +7,7 @@ from .packages import Package
 from .trial import SUITE, Result
 
 LIBRARIES = {"XCTest": [], "Swift Testing": ["--testing-library", "swift-testing"]}
-NO_TESTS = 69  # Swift Testing's status when a bundle has none for it
+NO_TESTS = 69  # Swift Testing's status if a bundle has no tests for it
 ATTEMPTS = 5
 
 
@@ -51,7 +51,7 @@ class Suite:
         return result
 
     def _record(self, leaktrace, command, trace, library, result):
-        """Runs a suite that crashes by itself again: of a crash there is no heap image."""
+        """Records the suite. Tries again if the suite crashes, since a crash leaves no heap image."""
         for attempt in range(ATTEMPTS):
             recording = leaktrace.record(
                 command, trace, directory=self.package.directory, limit=self.limit, extra_environment=self.environment
@@ -63,24 +63,25 @@ class Suite:
         return recording
 
     def _selection(self, library):
-        """Leaves out tests that cannot run here, or take too long. Either library's runner knows one of the two ways
-        alone."""
+        """Options that leave out tests that cannot run here or take too long. XCTest can only select, and Swift
+        Testing can only skip."""
         if library == "XCTest":
             return [",".join(self.selected)] if self.selected else []
         return [word for pattern in self.skipped for word in ("--skip", pattern)]
 
 
 def _has_crashed(status):
-    """By a signal, which a shell or `leaktrace record` may say as 128 and more."""
+    """Returns whether a signal ended the process. Shells and `leaktrace record` report signal N as 128 + N."""
     return status < 0 or status > 128
 
 
 def counted_tests(library, output):
-    """How many tests ran. Colours stand between the words."""
+    """Returns the number of tests that ran."""
+    # Remove the codes for colours, which separate the words.
     text = re.sub(r"\x1b\[[0-9;]*m", "", output)
     if library == "XCTest":
         counts = re.findall(r"Executed (\d+) tests?", text)
-        # The sum of a suite follows the sums of the suites in it.
+        # The last line has the total of all suites.
         return int(counts[-1]) if counts else 0
     counts = re.findall(r"Test run with (\d+) tests?", text)
     return int(counts[-1]) if counts else 0

@@ -1,6 +1,6 @@
-"""Runs every situation untraced and traced, and compares all that can be seen from outside: status, output, files,
-descriptors, children, mapped memory. Writes docs/engineering/tables/survival.md; ends with 1 if a traced program differs that is not known
-to (Tests/Trials/survival.json)."""
+"""Runs every situation untraced and traced, and compares what can be seen from outside: status, output, files,
+descriptors, children, mapped memory. Writes docs/engineering/tables/survival.md. Tests/Trials/survival.json has the
+known differences. Ends with 1 if there is any other difference."""
 
 import argparse
 import concurrent.futures
@@ -22,12 +22,12 @@ from .visits import ATTACHED, FORMS, INSPECTED, Visitor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 KNOWN = os.path.join(ROOT, "Tests", "Trials", "survival.json")
-# The recorder's own processes end with the program, but a busy machine takes a moment to end them.
+# The recorder's processes end shortly after the program.
 GRACE_SECONDS = 1.0
 RUN_SECONDS = 90
-VISITED_SECONDS = 3  # the time that a program runs on while it is inspected or attached to
-NOT_POSSIBLE = 77  # the status of a situation that this machine does not have
-# The short form runs these every time: the situations that broke once, and a few of each kind.
+VISITED_SECONDS = 3  # how long a program runs while it is inspected or attached to
+NOT_POSSIBLE = 77  # the status of a situation that is not possible on this machine
+# The situations of the short form: those that failed once, and a few of each kind.
 SHORT = (
     "vfork_exec_many",
     "vfork_first_allocation",
@@ -62,7 +62,7 @@ SHORT = (
     "counter_faults",
     "processor_hidden",
 )
-# Situations of the short form that run in another form than a whole recording. Only that form met their faults.
+# Situations of the short form that are not recorded, but inspected or attached to. They failed only in this form.
 SHORT_FORMS = {
     "group_memory_limit": INSPECTED,
     "alone_in_its_memory": ATTACHED,
@@ -77,23 +77,23 @@ def say(text):
 
 @dataclasses.dataclass
 class Seen:
-    """What can be seen of a run from outside, and what the process saw of itself at its end."""
+    """The visible results of a run, and the process's own report of its resources at its end."""
 
     status: object
     output: str
     errors: str
     files: tuple
-    left: tuple  # programs of its session that outlived it
+    left: tuple  # programs of its session that still ran after its end
     descriptors: tuple
     children: tuple
     images: tuple
     kilobytes: int
-    remarks: tuple  # the recorder's own lines
+    remarks: tuple  # the recorder's lines on standard error
     visits: Visitor | None = None
 
 
 def plain(text):
-    """Without what differs between any two runs."""
+    """Removes the parts of a text that differ between any two runs."""
     text = re.sub(r"0x[0-9a-f]+", "0x…", text)
     text = re.sub(r"==[0-9]+==", "==…==", text)
     text = re.sub(r"situation-\w{6}", "situation-…", text)
@@ -120,15 +120,14 @@ def read_report(path):
             _, size, *names = rest.split(" ", 2)
             kilobytes += int(size)
             name = names[0].strip() if names else ""
-            # Besides the program's: the library, the trace, and memory that is shared with the process that writes an
-            # image.
+            # Skip the recorder's library, the trace, and the memory shared with the process that writes an image.
             if name.startswith("/") and not re.search(r"libleaktrace|\.trace|^/dev/zero", name):
                 images.add(plain(name))
     return tuple(sorted(descriptors)), tuple(children), tuple(sorted(images)), kilobytes
 
 
 def members(leader):
-    """The processes of a session that run, with their names."""
+    """Returns the running processes of a session, with their names."""
     found = {}
     for number in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -143,7 +142,7 @@ def members(leader):
 
 
 def end_session(leader):
-    """Ends what is left of a session after a moment. Returns the names of its programs."""
+    """Waits for the processes of a session to end, and kills the rest. Returns the names of the killed programs."""
     limit = time.monotonic() + GRACE_SECONDS
     while members(leader) and time.monotonic() < limit:
         time.sleep(0.02)
@@ -163,8 +162,8 @@ def end_session(leader):
 
 
 def run(situation, prefix, scratch, traces, seconds=None, visitor=None, limit=RUN_SECONDS):
-    """Runs a situation in an empty directory, behind the command `prefix`, for some seconds. `visitor` begins to visit
-    it. Ends it after `limit` seconds."""
+    """Runs a situation in an empty directory. `prefix`: words before its command. `seconds`: how long it lasts, if it
+    can choose. `visitor` starts the visits. The situation is killed after `limit` seconds."""
     directory = tempfile.mkdtemp(dir=scratch)
     os.chmod(directory, 0o755)
     report = os.path.join(traces, os.path.basename(directory) + ".report")
@@ -242,7 +241,7 @@ def differences(untraced, traced):
     return found
 
 
-# Far more samples than anybody takes, and profiles while the situation lasts.
+# Far more samples than usual, and several profiles during the situation.
 LIGHT = ["--light", "--sample", "4KiB", "--profile-every", "1s"]
 
 
@@ -267,18 +266,18 @@ class Runner:
             os.chmod(directory, 0o777)
 
     def _untraced(self):
-        """The beginning of a command line that runs a situation without the recorder."""
+        """Returns the words before a command that runs without the recorder."""
         return []
 
     def _traced(self, pattern, mode):
-        """The beginning of one that records it to traces of that pattern."""
+        """Returns the words before a command that is recorded to traces of this pattern."""
         options = LIGHT if self._light or mode == "light" else []
         if mode == "children followed":
             options = [*options, "--follow-children"]
         return [self._leaktrace, "record", "--quiet", *options, "--output", pattern, "--"]
 
     def row(self, situation, mode):
-        """A difference counts if it is there twice, and not between two runs without the recorder."""
+        """Compares runs of a situation. A difference counts if it occurs twice, and not between two untraced runs."""
         seconds = VISITED_SECONDS if mode in FORMS else None
 
         def alone():
@@ -318,7 +317,7 @@ def known():
 
 
 def judge(row, reasons):
-    """A row is known to differ if each difference is."""
+    """Sets the row's reason if all its differences are known."""
     found = []
     for one in row.differences:
         fitting = [
@@ -343,7 +342,7 @@ def verdict(row):
 
 
 def remark(row):
-    """What the recorder had to say, in short."""
+    """Returns the recorder's messages in short."""
     if row.traced.visits:
         return row.traced.visits.remark()
     texts = " ".join(row.traced.remarks)
@@ -372,7 +371,7 @@ def short_verdict(row):
 
 
 def table_of_forms(rows):
-    """A line for each situation, with the forms beside each other."""
+    """Returns a table with a line for each situation and a column for each form."""
     lines = [
         f"### {rows[0].situation.group}, in all forms",
         "",
@@ -431,7 +430,7 @@ def modes(situation, options):
 
 
 def select(found, names, groups):
-    """The situations with these names, of these groups. Empty sets allow all. Ends the program at an unknown name."""
+    """Returns the situations with these names and groups. Empty sets allow all. Exits if a name is unknown."""
     known_groups = {each.group for each in found}
     if unknown := (names or set()) - {each.name for each in found}:
         sys.exit(f"survival: no such situation: {', '.join(sorted(unknown))}")
@@ -442,22 +441,22 @@ def select(found, names, groups):
 
 def parse():
     parser = argparse.ArgumentParser(prog="scripts/survival", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="these situations alone")
-    parser.add_argument("--group", action="append", metavar="GROUP", help="the situations of this group alone")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these situations")
+    parser.add_argument("--group", action="append", metavar="GROUP", help="only situations of this group")
     parser.add_argument("--short", action="store_true", help="a few of each kind, in less than a minute")
-    parser.add_argument("--light", action="store_true", help="records samples and profiles alone; writes no document")
+    parser.add_argument("--light", action="store_true", help="records with --light; writes no document")
     parser.add_argument(
         "--form",
         action="append",
         metavar="FORM",
-        help="this form alone: alone, children followed, light, inspected, attached",
+        help="only this form: alone, children followed, light, inspected, attached",
     )
-    parser.add_argument("--list", action="store_true", help="says what there is, and runs nothing")
+    parser.add_argument("--list", action="store_true", help="only lists the situations")
     parser.add_argument(
         "--jobs",
         type=int,
         default=os.cpu_count() or 1,
-        help="how many run at a time (default: as many as there are processors)",
+        help="number of situations that run in parallel (default: one for each processor)",
     )
     parser.add_argument(
         "--cache",
@@ -465,9 +464,7 @@ def parse():
         default=os.path.join(ROOT, ".build", "survival"),
         help="where programs are built (default: .build/survival)",
     )
-    parser.add_argument(
-        "--limit", type=int, default=RUN_SECONDS, metavar="SECONDS", help="the time that a run may take"
-    )
+    parser.add_argument("--limit", type=int, default=RUN_SECONDS, metavar="SECONDS", help="time limit of a run")
     parser.add_argument("--products", required=True, help=argparse.SUPPRESS)
     return parser.parse_args()
 

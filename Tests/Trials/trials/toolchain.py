@@ -1,4 +1,4 @@
-"""The toolchain's own programs at work on a small package."""
+"""Tries the toolchain's programs on a small package."""
 
 import collections
 import glob
@@ -51,7 +51,7 @@ def _message(values):
 
 
 def _conversation(package):
-    """What an editor says to the language server: opens a file, asks for its symbols, and ends."""
+    """Returns an editor's messages to the language server: open a file, ask for its symbols, shut down."""
     uri = f"file://{package}/Sources/Core/Core.swift"
     root = f"file://{package}"
     return b"".join(
@@ -74,8 +74,8 @@ def _conversation(package):
 
 
 class Tool:
-    """One command of the toolchain, with the processes that it starts if they are of interest. Those with many threads
-    run several times."""
+    """One command of the toolchain. `follows`: record child processes, too. `talks`: the command is a language server.
+    `rounds`: number of runs, more for programs with many threads."""
 
     def __init__(self, name, command, follows=False, talks=False, rounds=1):
         self.name, self._command, self._follows, self._talks, self._rounds = name, command, follows, talks, rounds
@@ -121,11 +121,11 @@ class Tool:
         findings: list[Finding] = []
         for trace in sorted(glob.glob(f"{stem}.*trace")):
             analysis = leaktrace.analyze(trace)
-            # Processes that end by exec, as a shell's do, leave no image: there is nothing to judge.
+            # A process that ends in exec, such as a shell, leaves no image to judge.
             if self._follows and analysis.report is not None and analysis.report.get("findings") is None:
                 continue
             findings += result.add(recording, analysis)
-            # One run, however many traces.
+            # Count the run's seconds only once.
             recording = _Nothing
         return findings
 

@@ -1,4 +1,4 @@
-"""What a trial is: a subject is prepared, run under the recorder, and gives what was found."""
+"""The result of a trial. A trial prepares a subject, records it, and judges the findings."""
 
 import dataclasses
 import datetime
@@ -10,7 +10,7 @@ SUITE, TWINS, TOOLCHAIN, QUIET = "suite", "twins", "toolchain", "quiet"
 
 @dataclasses.dataclass
 class Result:
-    """One row: a run, or the runs of a subject taken together."""
+    """One row of the page: all runs of a subject together."""
 
     name: str
     kind: str
@@ -27,7 +27,7 @@ class Result:
     has_failed: bool = False
 
     def add(self, recording, analysis):
-        """Takes the figures of a run in. Gives the findings."""
+        """Adds the figures of a run. Returns its findings."""
         self.record_seconds += recording.seconds
         self.analyze_seconds += analysis.outcome.seconds
         self.analyze_bytes = max(self.analyze_bytes, analysis.outcome.peak_bytes)
@@ -35,7 +35,7 @@ class Result:
         self.blocks += analysis.allocated_blocks
         self.weak_suspicions += analysis.weak_suspicions
         if recording.is_by_another_version:
-            self.remarks.append(f"Recorded by leaktrace {recording.recorder}, and analysed anew.")
+            self.remarks.append(f"The trace was recorded by leaktrace {recording.recorder} and analysed again.")
         if analysis.reason:
             self.fail(analysis.reason)
         self.remarks += [remark for remark in analysis.remarks if remark not in self.remarks]
@@ -49,7 +49,7 @@ class Result:
         self.causes = judgements.judge(findings, judgements.read(subject or self.name))
 
     def plain(self):
-        """As JSON keeps it."""
+        """Returns the values for results.json."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "causes"}
         for name in ("record_seconds", "analyze_seconds"):
             values[name] = round(values[name], 1)

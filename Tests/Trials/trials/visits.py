@@ -1,4 +1,4 @@
-"""Visits to a running program from outside, one after the other: inspections, or recordings with an image each."""
+"""Visits a running program repeatedly: inspects it, or attaches, takes an image and detaches."""
 
 import contextlib
 import os
@@ -11,14 +11,14 @@ from .processes import environment
 INSPECTED, ATTACHED = "inspected", "attached"
 FORMS = (INSPECTED, ATTACHED)
 COMMAND_SECONDS = 120
-# The answers of `inspect` after it has copied the process.
+# Messages of `inspect` after it has copied the process.
 INSPECTIONS = re.compile(r"stood still|no Swift object is in the memory")
-# A refusal leaves the process as it was. These answers do not say so.
+# A refusal must not affect the process. These messages mean that it did.
 HARM = re.compile(r"ended by an error|takes too long|restart it")
 
 
 def call(command):
-    """The outcome of a command of leaktrace's, with its output; None if it does not end in time."""
+    """Runs a leaktrace command. Returns its outcome with the output, or None if it does not end in time."""
     try:
         return subprocess.run(
             command,
@@ -33,7 +33,7 @@ def call(command):
 
 
 class Visitor:
-    """Visits a process until it has ended. Another process of the run can ask for the visits: see `visit` in
+    """Visits a process until it has ended. The program can choose another process for the visits: see `visit` in
     Tests/Programs/situations.h."""
 
     def __init__(self, leaktrace, form, process, directory, traces):
@@ -51,7 +51,7 @@ class Visitor:
         self._thread.join(2 * COMMAND_SECONDS)
 
     def remark(self):
-        """What came of the visits, in short."""
+        """Returns a short text about the visits."""
         refusals = max(self.refusals, key=lambda each: self.refusals[each], default="")
         if self.visits:
             images = f", {self.images} images" if self._form == ATTACHED else ""
@@ -108,7 +108,7 @@ class Visitor:
     def _refuse(self, text):
         line = next((line for line in text.splitlines() if line.strip()), "")
         line = re.sub(r"\b[0-9]{3,7}\b", "…", line.removeprefix("leaktrace: "))
-        line = re.sub(r"/\S*/(\S)", r"…/\1", line)  # where things are on this machine
+        line = re.sub(r"/\S*/(\S)", r"…/\1", line)  # paths of this machine
         self.refusals[line] = self.refusals.get(line, 0) + 1
         if HARM.search(text):
             self.failures.append(f"the visitor says: {line}")

@@ -1,10 +1,10 @@
-// A chat relay on SwiftNIO and its guests, who come, write something and leave. With "leak" a guest's handler stores its context and the context's
-// promise, and every guest that the relay asks to leave has a promise that is never completed.
+// A chat relay on SwiftNIO, and guests that connect, write a line and leave. With "leak", each visit owns a promise
+// that is never completed, and the promise's callback keeps the visit.
 import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The guests that are connected at the moment.
+/// The connected guests.
 final class Room: Sendable {
   private let guests = Mutex<[ObjectIdentifier: any Channel]>([:])
 
@@ -13,7 +13,7 @@ final class Room: Sendable {
   var count: Int { guests.withLock { $0.count } }
 }
 
-/// One guest's visit: a callback at its end waits for the guest's farewell.
+/// One guest's visit. A callback waits for the guest's farewell.
 final class Visit {
   private let farewell: EventLoopPromise<Int>
   private var lines = 0
@@ -22,7 +22,7 @@ final class Visit {
 
   func said() { lines += 1 }
 
-  /// `isForgetting`: the fault. The promise is never completed: the visit owns the promise, and its callback keeps the visit.
+  /// `isForgetting`: the fault. The promise is never completed, and its callback keeps the visit.
   func end(isForgetting: Bool) {
     farewell.futureResult.assumeIsolated().whenSuccess { self.lines -= $0 }
     if !isForgetting { farewell.succeed(lines) }
@@ -59,7 +59,7 @@ final class RelayHandler: ChannelInboundHandler {
   }
 }
 
-/// Says one line, waits for its echo and goes.
+/// Sends one line, waits for its echo and disconnects.
 final class GuestHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -95,7 +95,7 @@ final class GuestHandler: ChannelInboundHandler {
         .connect(to: address).get()
       try await guest.closeFuture.get()
     }
-    // The other ends still have to see that the guests went.
+    // Wait until the server has noticed the disconnections.
     while room.count > 0 { try await Task.sleep(for: .milliseconds(2)) }
     try await server.close()
     try await group.shutdownGracefully()

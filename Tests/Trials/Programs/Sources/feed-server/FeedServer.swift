@@ -1,4 +1,4 @@
-// A news feed on FlyingFox, read by URLSession. With "leak" each reader leaves a task behind that waits for a confirmation that can never come.
+// A news feed on FlyingFox, read by URLSession. With "leak", each reader leaves a task that waits for ever.
 import FlyingFox
 import Foundation
 import FoundationNetworking

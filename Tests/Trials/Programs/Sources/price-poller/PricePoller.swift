@@ -1,5 +1,5 @@
-// A server of prices, and a service that asks it for them over and over through async-http-client. With "leak" every tenth quote stays on a list of quotes
-// to audit, which is never worked off.
+// A server of prices, and a service that polls it through async-http-client. With "leak", every tenth quote stays in a
+// dictionary of quotes to audit.
 import AsyncHTTPClient
 import Logging
 import NIOCore
@@ -30,7 +30,7 @@ final class PriceHandler: ChannelInboundHandler {
   }
 }
 
-/// One answer, as it came.
+/// One answer of the server.
 final class Quote: Sendable {
   let number: Int
   let price: Int
@@ -41,7 +41,7 @@ final class Quote: Sendable {
   }
 }
 
-/// The quotes of the day: the last few for all readers, and the quotes to audit.
+/// The quotes of the day: the latest few, and those to audit.
 final class QuoteBook: Sendable {
   static let today = QuoteBook(isAuditing: CommandLine.arguments.last == "leak")
 

@@ -1,8 +1,8 @@
-// Readers of buffered channels. With "leak" they leave a loop over `buffer(policy:)` early, and AsyncAlgorithms 1.1.4 keeps the channel and the task that fills the
-// buffer (apple/swift-async-algorithms#352).
+// Readers of buffered channels. With "leak", they leave a loop over `buffer(policy:)` early. AsyncAlgorithms 1.1.4 then
+// keeps the channel and the task that fills the buffer (apple/swift-async-algorithms#352).
 import AsyncAlgorithms
 
-/// What one reader reads.
+/// The feed of one reader.
 final class Subscription: Sendable {
   let events = AsyncChannel<Int>()
 }

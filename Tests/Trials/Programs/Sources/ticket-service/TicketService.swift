@@ -1,12 +1,12 @@
-// A ticket office as an HTTP service, and a client of its own that buys tickets until it has enough; then the service group shuts down.
-// With "leak" each ticket has a closure that keeps it.
+// A ticket office as an HTTP service. A client in the same process buys tickets until it has enough, and then shuts
+// down the service group. With "leak", each ticket has a closure that captures it.
 import AsyncHTTPClient
 import Hummingbird
 import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// A seat that is being sold, and a closure to run once it is paid for.
+/// A seat for sale, and a closure to run when it is paid for.
 final class Ticket: @unchecked Sendable {
   let seat: Int
   var whenPaid: (@Sendable () -> Int)?
