@@ -86,9 +86,9 @@ struct SubjectSearch {
     for (type, candidate) in candidates.filter({ Double($0.value.objects.count) >= least })
       .sorted(by: { order($0) < order($1) })
     {
-      let own = Self.own(looked, candidate.objects)
+      guard let own = Self.own(looked, candidate.objects, least: least) else { continue }
       let kept = own.filter { isKept($0.value, $0.key) }
-      guard Double(own.count) >= least, Double(kept.count) >= Self.keptShare * Double(looked.count),
+      guard Double(kept.count) >= Self.keptShare * Double(looked.count),
         let shown = kept[sample] ?? looked.lazy.compactMap({ kept[$0] }).first
       else { continue }
       let nodes = Set(candidate.objects.flatMap { wrapper, objects in objects.filter { isKept($0, wrapper) } })
@@ -103,9 +103,10 @@ struct SubjectSearch {
     return nil
   }
 
-  /// Gives as many wrappers as possible an object of their own, by augmenting paths. Source: Kuhn, The Hungarian method
-  /// for the assignment problem, 1955. O(wrappers × references), and linear if each wrapper has one object.
-  private static func own(_ wrappers: [NodeID], _ objects: [NodeID: [NodeID]]) -> [NodeID: NodeID] {
+  /// Gives as many wrappers as possible an object of their own, by augmenting paths. Returns the objects by wrapper; nil
+  /// if fewer than `least` wrappers can have one. Source: Kuhn, The Hungarian method for the assignment problem, 1955.
+  /// O(references), times the number of wrappers that have no object.
+  private static func own(_ wrappers: [NodeID], _ objects: [NodeID: [NodeID]], least: Double) -> [NodeID: NodeID]? {
     var owners: [NodeID: NodeID] = [:]
     func give(_ wrapper: NodeID, _ tried: inout Set<NodeID>) -> Bool {
       for object in objects[wrapper] ?? [] where tried.insert(object).inserted {
@@ -120,9 +121,11 @@ struct SubjectSearch {
       }
       return false
     }
+    var failed = 0
     for wrapper in wrappers {
       var tried: Set<NodeID> = []
-      _ = give(wrapper, &tried)
+      if !give(wrapper, &tried) { failed += 1 }
+      if Double(wrappers.count - failed) < least { return nil }
     }
     return Dictionary(uniqueKeysWithValues: owners.map { ($0.value, $0.key) })
   }
