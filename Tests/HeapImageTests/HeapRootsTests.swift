@@ -309,10 +309,10 @@ import TraceTestSupport
 
   /// The thread has ended some work and is about to wait, or is between two functions of a task.
   @Test(arguments: [
-    ([cLibrary, pool, cLibrary], true), ([cLibrary, runtime, pool, cLibrary], true),
-    ([cLibrary, program, pool, cLibrary], false), ([cLibrary, runtime, cLibrary], false),
+    ([cLibrary, pool, cLibrary], true, true), ([cLibrary, runtime, pool, cLibrary], true, false),
+    ([cLibrary, program, pool, cLibrary], false, false), ([cLibrary, runtime, cLibrary], false, false),
   ])
-  func poolThreadOutsideTheProgramsCodeIsBetweenWork(frames: [UInt64], isBetweenWork: Bool) {
+  func poolThreadOutsideTheProgramsCodeIsBetweenWork(frames: [UInt64], isBetweenWork: Bool, isOutsideRuntime: Bool) {
     var thread = idle
     thread.isWaiting = false
     let code = MemoryRegion(range: 0x10_0000..<0x20_0000, kind: .file, isWritable: false, isExecutable: true)
@@ -326,10 +326,9 @@ import TraceTestSupport
         default: .other
         }
       }, frames: frames)
-    #expect(
-      found.roots.filter { $0.kind == .stack(thread: 0) || $0.kind == .registers(thread: 0) }.map(\.isBetweenWork) == [
-        isBetweenWork, isBetweenWork,
-      ])
+    let ofThread = found.roots.filter { $0.kind == .stack(thread: 0) || $0.kind == .registers(thread: 0) }
+    #expect(ofThread.map(\.isBetweenWork) == [isBetweenWork, isBetweenWork])
+    #expect(ofThread.map(\.isOutsideRuntime) == [isOutsideRuntime, isOutsideRuntime])
   }
 
   @Test func threadComputingInItsStartRoutineIsNotIdle() {

@@ -33,6 +33,9 @@ package struct HeapRoot: Hashable, Sendable {
   /// hold a work item, but uses no object. So its words do not keep an object if other references account for the
   /// object's whole reference count. They do not keep a task that another block holds strongly.
   var isBetweenWork = false
+  /// True for a thread between two work items that is in no function of the Swift runtime. A finished task is no work
+  /// item, so the thread's words do not keep one.
+  var isOutsideRuntime = false
 
   /// Returns whether this is the stack or the registers of a thread that may be in any function of the program. False
   /// for the thread that exits the process: all its functions except the outermost have returned, so its stack holds
@@ -121,13 +124,17 @@ package struct HeapRoots: Sendable {
             thread, lowest..<min(stack.upperBound, max(lowest, threadBlocks.stackStart(thread.threadPointer))), image,
             regions, code, frames)
         if !isIdle {
-          let isBetweenWork =
-            mayBeOfPool
-            && frames(thread).map { Self.isOfPool($0, code, allowed: [.pool, .cLibrary, .runtime]) } ?? false
-          roots.append(HeapRoot(kind: .stack(thread: index), ranges: [stack], isBetweenWork: isBetweenWork))
+          let active = mayBeOfPool ? frames(thread) ?? [] : []
+          let isBetweenWork = Self.isOfPool(active, code, allowed: [.pool, .cLibrary, .runtime])
+          let isOutsideRuntime = Self.isOfPool(active, code, allowed: [.pool, .cLibrary])
           roots.append(
             HeapRoot(
-              kind: .registers(thread: index), ranges: [], values: thread.registers, isBetweenWork: isBetweenWork))
+              kind: .stack(thread: index), ranges: [stack], isBetweenWork: isBetweenWork,
+              isOutsideRuntime: isOutsideRuntime))
+          roots.append(
+            HeapRoot(
+              kind: .registers(thread: index), ranges: [], values: thread.registers, isBetweenWork: isBetweenWork,
+              isOutsideRuntime: isOutsideRuntime))
         }
       }
       if placesOfThreads[index].threadLocal != nil {

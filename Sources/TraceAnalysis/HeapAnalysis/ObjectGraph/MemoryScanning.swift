@@ -136,9 +136,12 @@ extension ObjectGraphBuilder {
   /// count.
   mutating func readRoots() {
     lazy var held = graph.edgeCounts(ofKind: EdgeStrength.strong.rawValue)
-    func isAccountedFor(_ node: UInt32) -> Bool {
+    func isAccountedFor(_ node: UInt32, _ root: HeapRoot) -> Bool {
       let task = taskMemory.taskOfSlab[node] ?? node
-      if types[Int(nodeTypes[Int(task)])].kind == .task { return held[task] > 0 }
+      if types[Int(nodeTypes[Int(task)])].kind == .task {
+        let hasFinished = taskRelations.finished.contains(heap[BlockID(task)].address)
+        return held[task] > 0 || root.isOutsideRuntime && hasFinished
+      }
       return isCountedByRuntime(node)
         && SurplusWords.room(besides: held[node], at: heap[BlockID(node)].address, in: image) == 0
     }
@@ -162,7 +165,7 @@ extension ObjectGraphBuilder {
         {
           return
         }
-        if root.isBetweenWork, isAccountedFor(target) { return }
+        if root.isBetweenWork, isAccountedFor(target, root) { return }
         let label = EdgeLabelID.scanned(offset: offset).rawValue
         addEdge(from: node, to: target, label: label, kind: EdgeStrength.conservative.rawValue)
         if types[Int(nodeTypes[Int(target)])].kind == .sideTable { addWeakWord(value, from: node, label: label) }

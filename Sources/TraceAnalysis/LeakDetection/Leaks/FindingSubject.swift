@@ -105,7 +105,7 @@ struct SubjectSearch {
 
   /// Gives as many wrappers as possible an object of their own, by augmenting paths. Returns the objects by wrapper; nil
   /// if fewer than `least` wrappers can have one. Source: Kuhn, The Hungarian method for the assignment problem, 1955.
-  /// O(references), times the number of wrappers that have no object.
+  /// O(wrappers × references) at worst, and linear if each wrapper has one object.
   private static func own(_ wrappers: [NodeID], _ objects: [NodeID: [NodeID]], least: Double) -> [NodeID: NodeID]? {
     var owners: [NodeID: NodeID] = [:]
     func give(_ wrapper: NodeID, _ tried: inout Set<NodeID>) -> Bool {
