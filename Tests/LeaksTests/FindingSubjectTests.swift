@@ -66,6 +66,16 @@ import TraceTestSupport
     #expect(finding.subject?.type == "Order" && finding.subject?.count == 8)
   }
 
+  /// Each order has two or three subscriptions, so few of these have one for themselves.
+  @Test(arguments: [2, 3]) func objectSharedByFewInstancesIsNotTheSubject(sharing: Int) throws {
+    var order: HeapBuilder.Object?
+    let finding = try lost(12) { heap, index in
+      if index % sharing == 0 { order = heap.object("Shop.Order", stack: [0x1000_1010, Names.open]) }
+      return order
+    }
+    #expect(finding.subject == nil)
+  }
+
   @Test(arguments: [1, 2, 5]) func subjectIsLeakedWithMostInstances(reachable: Int) throws {
     let finding = try lost(8) { heap, index in
       let order = heap.object("Shop.Order", stack: [0x1000_1010, Names.open])

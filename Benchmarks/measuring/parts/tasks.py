@@ -62,7 +62,7 @@ class Tasks(SummarisedPart[TasksResult]):
 
     def markdown(self, result: TasksResult, about: About) -> str:
         rows = [
-            [f"{name}", use.wall.text(), use.processor.text(), f"{max(use.peak.values) / 1e6:.0f}"]
+            [name, use.wall.text(), use.processor.text(), f"{max(use.peak.values) / 1e6:.0f}"]
             for name, use in result.lists.items()
         ]
         return "\n\n".join(

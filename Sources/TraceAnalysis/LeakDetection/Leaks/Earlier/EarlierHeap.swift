@@ -75,8 +75,7 @@ package final class EarlierHeap {
     _ allocations: AllocationAnalysis, _ lastOrdinal: UInt64, _ reader: TraceReader, _ exit: TraceSnapshot
   ) -> Course? {
     let populations = populations(allocations, lastOrdinal)
-    func sites(where isChosen: (Population) -> Bool) -> [SiteID] {
-      let types = Set(populations.filter { isChosen($0.value) }.keys)
+    func sites(of types: Set<UInt32>) -> [SiteID] {
       var sites: [SiteID] = []
       if types.isEmpty { return sites }
       forEachSite(allocations) { index, type, _, _ in
@@ -84,8 +83,9 @@ package final class EarlierHeap {
       }
       return sites
     }
-    return grown(sites(where: isGrown), allocations, reader, exit)
-      ?? remaining(sites(where: \.isRemainder), reader, exit)
+    let grownTypes = Set(populations.filter { isGrown($0.value) }.keys)
+    return grown(sites(of: grownTypes), allocations, reader, exit)
+      ?? remaining(sites(of: typesWithRemainder(populations, allocations)), reader, exit)
   }
 
   /// Returns the end of objects that became more and more; nil if there were few. `candidates`: their sites.
@@ -176,8 +176,6 @@ package final class EarlierHeap {
     var rest: UInt64 = 0
     /// The live objects of these sites after each interval of the run.
     var counts = [UInt64](repeating: 0, count: LiveCurves.intervals + 1)
-    /// Whether some objects were live near the end of the run and lived much longer than those that had ended before.
-    var isRemainder = false
 
     /// The most live objects in the last intervals of the run.
     var late: UInt64 { counts.suffix(lateIntervals).max() ?? 0 }
@@ -191,10 +189,6 @@ package final class EarlierHeap {
     forEachSite(allocations) { index, type, births, deaths in
       populations[type, default: Population()].rest += births - deaths
       sites.addLive(at: index, every: step, to: &populations[type]!.counts)
-    }
-    forEachSite(allocations) { index, type, _, deaths in
-      guard let objects = populations[type], !objects.isRemainder, deaths > objects.late else { return }
-      populations[type]!.isRemainder = hasRemainder(objects, sites[index].lifetime)
     }
     return populations
   }
@@ -235,12 +229,30 @@ package final class EarlierHeap {
       && Double(objects.rest) <= maxRest * Double(late)
   }
 
-  /// Returns whether some objects of a site lived much longer than those that had ended before, and were live near the
-  /// end of the run with all `objects` of their type.
-  private static func hasRemainder(_ objects: Population, _ lifetime: SiteLifetime) -> Bool {
-    guard objects.late >= minCascade, Double(objects.rest) <= maxRest * Double(objects.late) else { return false }
+  /// Returns the types with objects that were live near the end of the run and lived much longer than those that had
+  /// ended before. Linear in the sites if a type may qualify.
+  private static func typesWithRemainder(
+    _ populations: [UInt32: Population], _ allocations: AllocationAnalysis
+  ) -> Set<UInt32> {
+    let late = populations.mapValues(\.late).filter { type, late in
+      late >= minCascade && Double(populations[type]!.rest) <= maxRest * Double(late)
+    }
+    var types: Set<UInt32> = []
+    if late.isEmpty { return types }
+    forEachSite(allocations) { index, type, _, deaths in
+      guard let late = late[type], deaths > late, !types.contains(type),
+        hasRemainder(allocations.sites[index].lifetime, late: late)
+      else { return }
+      types.insert(type)
+    }
+    return types
+  }
+
+  /// Returns whether some objects of a site lived much longer than the others. `late`: the number of live objects of
+  /// their type near the end of the run.
+  private static func hasRemainder(_ lifetime: SiteLifetime, late: UInt64) -> Bool {
     let tails = lifetime.work.tails(of: lifetime.deaths)
-    guard let usual = tails.last(where: { $0.beyond <= objects.late })?.bound else { return false }
+    guard let usual = tails.last(where: { $0.beyond <= late })?.bound else { return false }
     // Lives are known to a factor of two.
     return tails.first { $0.bound <= 2 * usual }.map { $0.beyond >= minOld } ?? false
   }
